@@ -9,6 +9,7 @@ import type { View } from "../src/state/view";
 import { VIEWS } from "../src/views";
 import { layoutOf, onPhone } from "../src/views/atlas/layout";
 import { freest } from "../src/views/heads/arcs";
+import { APART, sizesOf } from "../src/views/heads/room";
 import { type Heard, restIn } from "../src/views/sound/scene";
 import { golden } from "./golden";
 
@@ -55,6 +56,30 @@ test("maps of a picture are as wide as it is, and fill the same room", () => {
   const wide = layoutOf(1110, 600, 6, 6, { aspect: 1.5 });
   expect(wide.size).toBeGreaterThan(square.size);
   expect((6 * wide.size) / 1.5).toBeLessThan(600);
+});
+
+test("maps of a picture grow where there are few, and others do not", () => {
+  const plain = layoutOf(700, 640, 4, 4, { whole: { width: 1440, height: 750 } });
+  const seen = layoutOf(700, 640, 4, 4, { whole: { width: 1440, height: 750 }, pictured: true });
+  expect(plain.size).toBe(112);
+  expect(seen.size).toBeGreaterThan(125);
+  expect(4 * seen.size + seen.panel).toBeLessThan(1440);
+});
+
+test("small pictures stand at the right of large ones where these grow by it, and nothing goes beyond the stage", () => {
+  const [width, height] = [1129, 751]; // in a window of 1440 x 900
+  const square = sizesOf({ width, height }, { count: 2, aspect: 1, heads: 4 }, false);
+  expect(square.columns).toBe(1);
+  expect(square.large.width).toBeGreaterThan(420);
+  expect(2 * (square.large.width + APART) + square.small.width).toBeLessThan(width);
+  expect(4 * square.small.height).toBeLessThan(height);
+  const wide = sizesOf({ width, height }, { count: 2, aspect: 1.5, heads: 4 }, false);
+  expect(wide.columns).toBe(0); // as wide as the stage already
+  const tall = sizesOf({ width, height }, { count: 2, aspect: 0.6, heads: 4 }, false);
+  expect(tall.columns).toBe(2);
+  expect(tall.large.height).toBeLessThan(height);
+  expect(sizesOf({ width, height }, { count: 1, aspect: 1, heads: 4 }, false).columns).toBe(0); // words beside it
+  expect(sizesOf({ width: 390, height }, { count: 2, aspect: 1, heads: 4 }, true).columns).toBe(0);
 });
 
 test("a moment that nearly every word looks at is where heads rest", () => {

@@ -11,6 +11,7 @@ import torch
 from PIL import Image, PngImagePlugin
 from transformers import (
     ViTConfig,
+    ViTForImageClassification,
     ViTImageProcessorPil,
     ViTModel,
     Wav2Vec2Config,
@@ -18,6 +19,7 @@ from transformers import (
     Wav2Vec2Model,
 )
 
+import regard
 from regard.views import decode
 from tests.media import BAD_PICTURES, BAD_SOUNDS, png
 from tests.media import wav as written
@@ -30,6 +32,18 @@ def vit(tmp_path_factory):
     sizes = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 32}
     folder = tmp_path_factory.mktemp("models") / "vit"
     ViTModel(ViTConfig(image_size=32, patch_size=8, **sizes)).save_pretrained(folder)
+    ViTImageProcessorPil(size={"height": 32, "width": 32}).save_pretrained(folder)
+    return str(folder)
+
+
+@pytest.fixture(scope="session")
+def classifier(tmp_path_factory):
+    """A folder with a tiny model that gives pictures one of three labels."""
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 32}
+    folder = tmp_path_factory.mktemp("models") / "classifier"
+    config = ViTConfig(image_size=32, patch_size=8, initializer_range=0.5, num_labels=3, **sizes)
+    ViTForImageClassification(config).save_pretrained(folder)
     ViTImageProcessorPil(size={"height": 32, "width": 32}).save_pretrained(folder)
     return str(folder)
 
@@ -55,6 +69,35 @@ def test_a_picture_is_traced_as_in_python(serve, vit):
     assert page.status_code == 200 and b"<html" in page.content
     drawn = client.get(f"/api/traces/{name}/figure?view=heads&query=5")
     assert drawn.status_code == 200 and "From 1,0, head" in drawn.text  # the patch that was chosen looks
+
+
+def test_what_a_model_says_of_a_picture_is_its_own_softmax(serve, classifier):
+    client, _ = serve(models=(classifier,))
+    model = regard.load(classifier)
+    heads = [{"layer": 1, "head": 0}]
+    answer = client.post(
+        "/api/media/says", content=png(), params={"question": json.dumps({"ablate": {"heads": heads}})}
+    )
+    assert answer.status_code == 200, answer.text
+    found = answer.json()
+    assert (found["about"], found["position"]) == ("labels", None)
+    inputs = model._engine.eyes.processor(images=[Image.open(io.BytesIO(png()))], return_tensors="pt")
+    with torch.no_grad():
+        before = model.module(**inputs).logits[0].softmax(-1)
+        with model.ablate("1.0"):
+            after = model.module(**inputs).logits[0].softmax(-1)
+    assert len(found["rows"]) == 3
+    for row in found["rows"]:
+        number = int(row["name"].removeprefix("LABEL_"))
+        assert row["before"] == pytest.approx(float(before[number]))
+        assert row["after"]["zero"] == pytest.approx(float(after[number]))
+
+
+def test_of_a_picture_that_a_model_only_reads_nothing_is_said(serve, vit):
+    client, _ = serve(models=(vit,))
+    found = client.post("/api/media/says", content=png()).json()
+    assert (found["about"], found["rows"]) == ("hidden states", [])
+    assert client.post("/api/media/says", content=wav()).json()["code"] == "medium_no_audio"
 
 
 def test_the_model_says_what_it_takes(serve, vit, tiny):
@@ -85,6 +128,7 @@ def test_bad_files_get_one_sentence(serve, vit, data, code, words):
 def test_files_have_a_limit_of_their_own(serve, vit):
     client, _ = serve(models=(vit,), limits={"body": 1000, "medium": 50_000})
     assert send(client, png()).status_code == 200  # more than other requests may have
+    assert client.post("/api/media/says", content=png()).status_code == 200
     answer = send(client, bytes(60_000))
     assert answer.status_code == 413 and answer.json()["code"] == "medium_large"
     chunks = client.post("/api/media", content=iter([bytes(30_000)] * 2))  # without a length

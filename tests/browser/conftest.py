@@ -146,7 +146,8 @@ class Pages(dict[str, Path]):
 
     def _trace(self, name: str) -> Trace:
         made = {"odd": odd_trace, "seq": sequence_trace, "vision": vision_trace, "many": many_trace}
-        made |= {"answered": answered_trace, "long": long_trace}
+        made |= {"answered": answered_trace, "long": long_trace, "labelled": labelled_trace}
+        made |= {"asked": asked_trace, "square": lambda: vision_trace(40, 40)}
         if name == "maps":
             return Trace.from_maps(self.pair_trace.attention(0)[None], PAIR)
         return self.pair_trace if name == "pair" else made[name]()
@@ -176,11 +177,40 @@ def sequence_trace() -> Trace:
     return Trace({"encoder": source, "decoder": target}, tuple(sites), {"model": "seq"})
 
 
-def vision_trace() -> Trace:
+def labelled_trace() -> Trace:
+    """The picture, with what a classifier says of it."""
+    trace = vision_trace()
+    return replace(trace, facts={**trace.facts, "labels": [["flag", 0.75], ["kite", 0.246], ["sail", 0.004]]})
+
+
+def asked_trace() -> Trace:
+    """A question about the picture, and its answer: before it is begun, heads look at its last and first patch."""
+    picture = vision_trace().side("encoder")
+    words = [Token(word, word=i, segment=2 + i // 3) for i, word in enumerate("what is ? a cat".split())]
+    patches = [replace(token, segment=1) for token in picture.tokens[1:]]
+    assert picture.spans is not None
+    side = Side(
+        "text",
+        (Token("<s>", special=True), *patches, *words),
+        (Segment("before", 0, 1), Segment("image", 1, 17), Segment("question", 17, 20), Segment("answer", 20, 22)),
+        medium=picture.medium,
+        spans=np.concatenate([picture.spans, np.full((5, 4), np.nan, np.float32)]),
+    )
+    maps = np.tril(np.ones((2, 22, 22), np.float32))
+    maps[:, 17:, [0, *range(17, 22)]] = 0
+    maps[0, 17:, 16] = maps[1, 17:, 1] = 15 * 0.67 / 0.33
+    maps[0, 20, 16], maps[0, 20, 1] = 14 * 0.3 / 0.1, 14 * 0.6 / 0.1
+    maps /= maps.sum(-1, keepdims=True)
+    site = Site("decoder", 0, "text", "text", (0, 1), maps=maps, mask=Mask(right=0))
+    return Trace({"text": side}, (site,), {"model": "asked"})
+
+
+def vision_trace(height: int = 40, width: int = 60) -> Trace:
     rng = np.random.default_rng(4)
     patches = tuple(Token(f"{r},{c}", row=r, column=c) for r in range(4) for c in range(4))
-    pixels = np.zeros((40, 60, 3), np.uint8)  # quadrants that differ: red, green, blue, yellow
-    pixels[:20, :30], pixels[:20, 30:], pixels[20:, :30], pixels[20:, 30:] = np.array(
+    pixels = np.zeros((height, width, 3), np.uint8)  # quadrants that differ: red, green, blue, yellow
+    down, across = height // 2, width // 2
+    pixels[:down, :across], pixels[:down, across:], pixels[down:, :across], pixels[down:, across:] = np.array(
         [[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 0]]
     )
     spans = [[np.nan] * 4] + [[c / 4, r / 4, (c + 1) / 4, (r + 1) / 4] for r in range(4) for c in range(4)]

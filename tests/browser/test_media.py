@@ -16,7 +16,9 @@ from tests.app.conftest import hosted
 from tests.browser.windows import Windows
 from tests.conftest import need
 from tests.models.recordings import recording
-from transformers import ViTConfig, ViTImageProcessorPil, ViTModel
+from transformers import ViTConfig, ViTForImageClassification, ViTImageProcessorPil, ViTModel
+
+import regard
 
 DROP = """async bytes => {
   const data = new DataTransfer();
@@ -35,13 +37,21 @@ def photo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Tiny models of pictures: one that only reads them, and one that gives them labels."""
     torch.manual_seed(0)
     sizes = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 32}
-    folder = tmp_path_factory.mktemp("models") / "vit"
-    ViTModel(ViTConfig(image_size=32, patch_size=8, initializer_range=0.3, **sizes)).save_pretrained(folder)
-    ViTImageProcessorPil(size={"height": 32, "width": 32}).save_pretrained(folder)
-    with hosted(models=(str(folder), "all-MiniLM-L6-v2")) as (address, _):
+    config = ViTConfig(image_size=32, patch_size=8, initializer_range=0.3, num_labels=3, **sizes)
+    made = tmp_path_factory.mktemp("models")
+    for name, kind in (("vit", ViTModel), ("classifier", ViTForImageClassification)):
+        kind(config).save_pretrained(made / name)
+        ViTImageProcessorPil(size={"height": 32, "width": 32}).save_pretrained(made / name)
+    return {name: str(made / name) for name in ("vit", "classifier")}
+
+
+@pytest.fixture(scope="module")
+def home(folders: dict[str, str]) -> Iterator[str]:
+    with hosted(models=(folders["vit"], "all-MiniLM-L6-v2", folders["classifier"])) as (address, _):
         yield address
 
 
@@ -82,6 +92,42 @@ def test_a_model_of_pictures_asks_for_one_and_shows_it(use, photo):
     page.click("[data-view=heads]")
     page.wait_for_selector(".stage.overlay .patches")
     assert "medium" not in page.url and "photo" not in page.url
+
+
+def test_labels_of_a_picture_are_bars_that_leave_ghosts_when_a_head_is_switched_off(use, folders, photo):
+    page = use(f"#model={folders['classifier']}&view=heads&kind=encoder&layer=1&heads=0")
+    choose(page, photo)
+    page.wait_for_selector("[data-says=labels] [data-bar]")
+    assert "labels of the picture" in page.inner_text("[data-says] h3")
+    model = regard.load(folders["classifier"])
+    before = dict(model.trace(image=photo).facts["labels"])
+    after = dict(model.trace(image=photo, ablate="1.0").facts["labels"])
+    assert before != pytest.approx(after)
+    assert bars(page) == {name: (pytest.approx(chance), None) for name, chance in before.items()}
+    page.keyboard.press("x")
+    page.wait_for_selector("[data-says] .ghost")
+    assert bars(page) == {name: (pytest.approx(after[name]), pytest.approx(before[name])) for name in before}
+    assert "Dashed: before" in page.inner_text("[data-says]")
+    assert page.locator("[data-effect]").count() == 0  # which would wait for a text
+    page.keyboard.press("x")
+    until(page, "document.querySelector('[data-says] .ghost') === null")
+
+
+def test_of_a_picture_that_is_only_read_nothing_is_said(use, photo):
+    page = use()
+    choose(page, photo)
+    shown(page)
+    assert page.locator("[data-says]").count() == 0
+
+
+BARS = (
+    "all => all.map(e => [e.querySelector('.name').title, +e.dataset.bar, e.dataset.ghost ? +e.dataset.ghost : null])"
+)
+
+
+def bars(page: Any) -> dict[str, tuple[float, float | None]]:
+    """Each label with its share, and what that was before."""
+    return {name: (now, ghost) for name, now, ghost in page.eval_on_selector_all("[data-says] [data-bar]", BARS)}
 
 
 def test_a_dropped_picture_replaces_it_and_a_bad_one_is_refused(use, photo, tmp_path):

@@ -70,19 +70,19 @@ def test_the_atlas_shows_the_picture_as_each_head_sees_it(show, pages):
 def test_beside_the_atlas_of_a_picture_is_the_picture_as_the_head_sees_it(show, pages):
     page = show(pages["vision"], "#view=atlas&layer=1&heads=0")
     page.wait_for_selector("[data-seen]")
-    assert page.inner_text("[data-seen]") == "[CLS] looks most at row 3, column 3 (0.90)."
+    assert page.inner_text("[data-seen]") == "[CLS] looks most at row 3, column 3 (90%)."
     page.wait_for_timeout(300)  # the picture is decoded
     x, y = page.eval_on_selector(".seen-large canvas", CLEAREST)
     assert x > 0.7 and y > 0.7
     assert page.locator(".beside .plot").count() == 0  # no map of patches by patches
     page.hover("[data-cell='1-1']")
-    until(page, "document.querySelector('[data-seen]').innerText.includes('row 0, column 0 (0.90)')")
+    until(page, "document.querySelector('[data-seen]').innerText.includes('row 0, column 0 (90%)')")
 
 
 def test_what_is_said_of_a_picture_is_the_look_that_it_shows(show, pages):
     page = show(pages["vision"], "#layer=1&heads=0&queries=2")
     page.wait_for_selector(".patch")
-    assert page.inner_text(".headline") == "Head 1.0: row 0, column 1 looks most at row 3, column 3 (0.90)."
+    assert page.inner_text(".headline") == "Head 1.0: row 0, column 1 looks most at row 3, column 3 (90%)."
     assert page.inner_text(".ranking li >> nth=0").split() == ["3,3", "90%"]
     assert "strongest" not in page.inner_text(".inspector")
     assert "5,2 means row 5, column 2, counted from 0" in page.inner_text(".legend")
@@ -95,6 +95,77 @@ def test_what_is_said_of_a_picture_is_the_look_that_it_shows(show, pages):
     page.click(".patch[data-side=key][data-position='16']")
     until(page, "document.querySelector('.headline').innerText.includes('row 3, column 3 is looked at most by')")
     assert page.locator(".panel h3").all_inner_texts() == ["Who looks there", "What is looked at"]
+
+
+def test_where_an_answer_is_chosen_it_is_said_what_is_about_to_be_said(show, pages):
+    page = show(pages["asked"], "#view=heads&layer=0&heads=0")
+    page.wait_for_selector(".patch")
+    said = "About to say “a”, head 0.0 looks most at row 3, column 3 (67%)."
+    assert page.inner_text(".headline") == said
+    page.click("[data-said=answer] .chip >> nth=0")
+    said = "Having said “a”, about to say “cat”, head 0.0 looks most at row 0, column 0 (60%)."
+    until(page, "text => document.querySelector('.headline').innerText === text", arg=said)
+    page.click("[data-said=answer] .chip >> nth=0")
+    page.click("[data-said=question] .chip >> nth=0")
+    said = "Head 0.0: “what” looks most at row 3, column 3 (67%)."  # no word is chosen there
+    until(page, "text => document.querySelector('.headline').innerText === text", arg=said)
+    page.click("[data-said=question] .chip >> nth=0")
+    page.click("text=中文")
+    until(page, "document.querySelector('.headline').innerText.startsWith('将要说“a”时，头 0.0 最多看向第 3 行')")
+
+
+def test_in_the_atlas_of_a_question_the_look_is_said_with_the_answer(show, pages):
+    page = show(pages["asked"], "#view=atlas&layer=0&heads=1")
+    page.wait_for_selector("[data-seen]")
+    assert page.inner_text("[data-seen]") == "About to say “a”, it looks most at row 0, column 0 (67%)."
+
+
+def test_a_row_of_words_with_a_start_token_alone_is_left_out(show, pages):
+    page = show(pages["asked"], "#view=heads&layer=0&heads=0")
+    page.wait_for_selector("[data-said=question]")
+    assert page.locator("[data-said]").count() == 2
+    assert page.inner_text(".chip[data-side=key] >> nth=0") == "<s>"  # it can be looked at
+    page = show(pages["asked"], "#view=heads&layer=0&heads=0&queries=0")  # chosen by an address, it is shown
+    page.wait_for_selector("[data-said=before] [data-shown]")
+
+
+def test_where_pictures_leave_room_at_their_right_the_heads_stand_there(show, pages):
+    page = show(pages["square"], "#layer=1&heads=0", viewport={"width": 1440, "height": 900})
+    page.wait_for_selector(".multiple")
+    left, right = (page.locator(f".patches >> nth={n}").bounding_box() for n in (0, 1))
+    heads = page.locator(".multiples").bounding_box()
+    assert left["y"] == right["y"] and left["width"] == right["width"] == left["height"] > 420
+    assert heads["x"] >= right["x"] + right["width"] and heads["y"] < right["y"]
+    overlay = page.eval_on_selector(".overlay", "e => [e.scrollHeight - e.clientHeight, e.scrollWidth - e.clientWidth]")
+    assert overlay == [0, 0]
+    page.set_viewport_size({"width": 390, "height": 844})
+    until(page, "document.querySelectorAll('.multiple')[1].getBoundingClientRect().left > 100")  # in a row again
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_maps_of_pictures_grow_into_the_room_of_the_atlas(show, pages):
+    page = show(pages["square"], "#view=atlas", viewport={"width": 1440, "height": 900})
+    page.wait_for_selector("[data-cell='1-0'] canvas")
+    until(page, "document.querySelector('[data-cell=\"1-0\"] .map').getBoundingClientRect().width > 150")
+
+
+def test_where_no_head_has_a_name_the_one_that_looks_most_at_a_patch_is_told(show, pages):
+    page = show(pages["asked"], "#view=atlas&layer=0&heads=1")
+    page.wait_for_selector(".headline")
+    said = "Of all 2 heads, 0.0 looks most at a single patch: “?” gives 67% of its attention to row 3, column 3."
+    assert page.inner_text(".headline") == said
+    page.click("text=中文")
+    said = "2 个头中，0.0 最集中于单个图块：“?”把 67% 的注意力给了第 3 行第 3 列。"
+    until(page, "text => document.querySelector('.headline').innerText === text", arg=said)
+
+
+def test_a_saved_page_has_the_labels_that_a_classifier_gave(show, pages):
+    page = show(pages["labelled"], "#layer=1&heads=0")
+    page.wait_for_selector("[data-labels]")
+    assert page.inner_text(".inspector > :first-child h3") == "What the model says"
+    rows = [row.split() for row in page.locator("[data-labels] li").all_inner_texts()]
+    assert rows == [["flag", "75%"], ["kite", "25%"]]  # they are nearly all
+    assert show(pages["vision"]).locator("[data-labels]").count() == 0
 
 
 def test_pictures_are_as_large_as_there_is_room_and_stand_side_by_side(show, pages):

@@ -6,8 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from transformers import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING
 
 from tests.conftest import ARTICLE, need
+from tests.media import png
+from tests.models.seeing import seeing
 from tests.processes import Forked, command_line, warm_python
 from tests.tiny import saved
 
@@ -61,6 +64,18 @@ def test_what_a_decoder_said_by_itself_is_printed_and_a_given_target_is_not(comm
     options = ("the cat", "-m", str(folder), "-o", str(tmp_path / "made"))
     assert "\ngenerated: bought bought" in command("trace", *options).stdout
     assert "generated" not in command("trace", *options, "--target", "a dog").stdout
+
+
+def test_of_an_answer_to_a_picture_the_words_alone_are_printed(command, tmp_path):
+    model = seeing("llava", MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING)
+    model.module.save_pretrained(tmp_path)
+    model._engine.processor.save_pretrained(tmp_path)
+    picture = tmp_path / "picture.png"
+    picture.write_bytes(png())
+    side = model.trace("what is here ?", image=str(picture), generate=3).side("text")
+    answer = "".join(side.texts[side.segments[-1].start :])
+    options = ("what is here ?", "--image", str(picture), "--generate", "3", "-m", str(tmp_path))
+    assert f"\ngenerated: {answer}\n" in command("trace", *options).stdout
 
 
 def test_text_comes_from_standard_input():

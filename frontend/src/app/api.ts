@@ -104,11 +104,13 @@ export const traceMedium = async (
   question: TraceQuestion,
   part: string,
   signal: AbortSignal,
-): Promise<Answer> => {
+): Promise<Answer> => answerOf(await sent("/api/media", file, question, part, signal));
+
+function sent(path: string, file: File, asked: object, part: string, signal: AbortSignal): Promise<Response> {
   const headers = { "Content-Type": "application/octet-stream", "X-Regard-Client": `${tab}.${part}` };
-  const path = `/api/media?question=${encodeURIComponent(JSON.stringify(question))}`;
-  return answerOf(await call(path, { method: "POST", headers, body: file, signal }));
-};
+  const question = encodeURIComponent(JSON.stringify(asked));
+  return call(`${path}?question=${question}`, { method: "POST", headers, body: file, signal });
+}
 
 export const walk = async (
   { text, model, target, truncate }: Question,
@@ -169,6 +171,18 @@ export const says = async (
   const ablate = off.length ? { heads: off, mode } : null;
   const more = { generate: generate || null, ablate, position, count: 5 };
   return (await post("/api/says", { ...question, ...more }, "says", signal)).json();
+};
+
+/** The same of a picture or a sound. */
+export const saysOfMedium = async (
+  file: File,
+  question: Question,
+  { off, mode, generate }: { off: Place[]; mode: string; generate: number },
+  signal: AbortSignal,
+): Promise<Said> => {
+  const ablate = off.length ? { heads: off, mode } : null;
+  const asked = { ...question, generate: generate || null, ablate, count: 5 };
+  return (await sent("/api/media/says", file, asked, "says", signal)).json();
 };
 
 export const lens = async (

@@ -15,7 +15,7 @@ const LISTED = 9;
 export function Effect() {
   const session = useSession();
   const tell = useTell();
-  if (!session.ask.value.off.length) return null;
+  if (!session.ask.value.off.length || session.medium.value) return null; // of a file, the bars above say it
   const trouble = session.trouble.value ? null : session.worth.trouble.value; // one sentence is enough
   const found = session.worth.found.value;
   return (

@@ -45,26 +45,28 @@ export function Saying() {
   if (!found) return session.says.awaited.value && session.model.value?.about?.generate ? <Awaited /> : null;
   if (found.about === "hidden states") return null;
   if (session.ask.value.cut.length && session.cuts.found.value?.rows.length) return null; // said there, before and after
-  const key = `about_${found.about}`;
+  const kind = session.medium.value && session.model.value?.about?.media[0];
+  const key = [`about_${found.about}_${kind}`, `about_${found.about}`].find(isKey);
   const likely = `likely_${found.about}`;
   const token = placed(found.tokens, found.position);
-  const answer = answerOf(store.page.sides.values().next().value!);
+  const answer = answerOf([...store.page.sides.values()]);
   const answered = found.position !== null && found.position + 1 >= found.tokens.length - answer.length;
   const { mode } = session.ask.value;
   const moved = found.rows.some((row) => row.after[mode] !== undefined);
   const same = moved && isSame(found.rows, mode);
   const score = found.about === "score";
+  const asks = found.about === "next token" && !session.medium.value; // these questions do not reach a file
   return (
     <section class="app-says" data-says={found.about} aria-busy={session.says.working.value}>
       <h3>
         {tell("says")}
-        {found.rows.length > 0 && <span>{isKey(key) ? tell(key, { token }) : found.about}</span>}
+        {found.rows.length > 0 && <span>{key ? tell(key, { token }) : found.about}</span>}
       </h3>
       {found.rows.length > 0 && isKey(likely) && <p class="app-note">{tell(likely)}</p>}
       {!found.rows.length && <p class="app-note">{tell("saysPoint")}</p>}
       <SaidRows rows={found.rows} mode={mode} score={score} moved={moved} most={moved ? undefined : SAID} />
       {moved && <p class="app-note">{tell(same ? "saysSame" : "saysGhost")}</p>}
-      {found.about === "next token" && <LensPanel />}
+      {asks && <LensPanel />}
       {found.actual !== null && (
         <p class="app-note">{tell(answered ? "goesOn" : "actually", { token: bare(found.actual) })}</p>
       )}
@@ -76,7 +78,7 @@ export function Saying() {
           ))}
         </p>
       )}
-      {found.about === "next token" && <EvidencePanel />}
+      {asks && <EvidencePanel />}
     </section>
   );
 }
@@ -191,8 +193,11 @@ const points = (value: number): string =>
   Math.abs(value) < 5e-4 ? "0" : `${value > 0 ? "+" : ""}${decimals(100 * value, 1)}`;
 
 /** The tokens that a causal model wrote itself. */
-function answerOf(side: Side): string[] {
-  const own = side.segments.find(({ name }) => name === "answer");
-  const tokens = side.text.map((_, i) => i).slice(own?.start, own?.end);
-  return own ? tokens.map((i) => tokenIn(side, i)) : [];
+function answerOf(sides: readonly Side[]): string[] {
+  for (const side of sides) {
+    const own = side.segments.find(({ name }) => name === "answer");
+    const tokens = side.text.map((_, i) => i).slice(own?.start, own?.end);
+    if (own) return tokens.map((i) => tokenIn(side, i));
+  }
+  return [];
 }

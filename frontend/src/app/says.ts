@@ -1,4 +1,4 @@
-// What the model says of the text that is shown: after the last token, or the one that is pointed at.
+// What the model says of the text that is shown, after the last token or the one that is pointed at; or of a file.
 
 import { type Signal, signal } from "@preact/signals";
 import type { Ask } from "./address";
@@ -23,14 +23,27 @@ export class Says {
     return this.latest.working;
   }
 
-  /** Ask again when the text, the heads or the token changed; `position` null is the last one. */
-  follow(ask: Ask, position: number | null): void {
+  /** Ask again when text, file, heads or token changed; `position` null is the last one. Of a file all of it is asked. */
+  follow(ask: Ask, pointed: number | null, file: File | null = null): void {
+    const position = file ? null : pointed;
     const { model, text, pair, target, chat, truncate, generate, off, mode } = ask;
     const about = this.server.record(this.server.nameOf(ask))?.about;
-    const empty = text.trim() === "";
+    const empty = text.trim() === "" && !file;
     const wanted = !empty && about != null;
     const key = wanted
-      ? JSON.stringify([model, text, pair, target, chat, truncate, generate, off, mode, position])
+      ? JSON.stringify([
+          model,
+          text,
+          pair,
+          target,
+          chat,
+          truncate,
+          generate,
+          off,
+          mode,
+          position,
+          nameOf(file),
+        ])
       : "";
     if (key === this.last) return;
     this.last = key;
@@ -39,16 +52,15 @@ export class Says {
       this.latest.stop();
       this.awaited.value = !empty && !known; // until the model is there
       this.found.value = known ?? null;
-    } else this.run(ask, position, key);
+    } else this.run(ask, position, file, key);
   }
 
-  private async run(ask: Ask, position: number | null, key: string): Promise<void> {
+  private async run(ask: Ask, position: number | null, file: File | null, key: string): Promise<void> {
     this.awaited.value = true;
     const quiet = () => {}; // the picture's own question tells what is wrong
     try {
       const found = await this.latest.ask(
-        (signal) =>
-          patiently(() => api.says(this.server.question(ask), ask, position, signal), signal, quiet),
+        (signal) => patiently(() => this.said(ask, position, file, signal), signal, quiet),
         POINTING,
       );
       if (!found) return; // another question took its place
@@ -60,4 +72,14 @@ export class Says {
     }
     this.awaited.value = false;
   }
+
+  private said(ask: Ask, position: number | null, file: File | null, signal: AbortSignal): Promise<Said> {
+    const question = this.server.question(ask);
+    if (!file) return api.says(question, ask, position, signal);
+    const reads = this.server.record(this.server.nameOf(ask))?.about?.text !== false;
+    return api.saysOfMedium(file, reads ? question : { ...question, text: "" }, ask, signal);
+  }
 }
+
+/** What tells one file from another. */
+const nameOf = (file: File | null) => file && [file.name, file.size, file.lastModified];

@@ -108,7 +108,7 @@ export class Session {
       this.server.state.value; // what the model is, once it is there
       if (this.saved.value !== null || !this.store.value) return;
       const spoken = spokenAt(this.store.value, this.writes);
-      this.says.follow(this.textual, spoken);
+      this.says.follow(this.ask.value, spoken, this.medium.value);
       this.lens.follow(this.textual, spoken);
       this.evidence.follow(this.textual);
       // Where a cut is judged depends on what the model says: asked before that is known, it would be asked twice.

@@ -1,14 +1,16 @@
 // The headline: what the picture below it shows, in one sentence.
 
 import { isCausal } from "../compute/rest";
+import { isStrip } from "../data/picture";
 import { bySpecific, foundOf, isKnown, isOwn, isResting, restOf, telling } from "../data/report";
-import type { Found, Rest, Site } from "../data/wire";
+import { type Found, isHere, type Rest, type Site } from "../data/wire";
+import { placesOf } from "../marks/patches";
 import { percent } from "../marks/scales";
 import { formOf, type Store } from "../state/store";
 import { together } from "../words";
 import { quoted } from "../words/quoted";
 import { type Say, useSay, useStore } from "./context";
-import { isPictured, lookTold, pinned } from "./pictured";
+import { isPictured, isVision, lookTold, pinned, spotOf } from "./pictured";
 import { doesFor, type Look, ledeOf, MOSTLY, placeFor, strongestLook, unfolded } from "./report";
 
 /** What was changed, or else what is chosen, in one sentence; nothing where nobody has measured the heads. */
@@ -58,6 +60,7 @@ function ofAll(store: Store, tell: Say): string {
       only = `${site.layer}.${head}`;
       counts.set(first, (counts.get(first) ?? 0) + 1);
     }
+  if (!named && isVision(store)) return mostPointed(store, all, tell) ?? tell("headlineNone", { all });
   if (!named) return isShort(store) ? tell("headlineShort") : tell("headlineNone", { all });
   const media = [store.rows, store.columns].some(({ value }) => value.side.medium);
   const where = tell(media ? "inInput" : "inText");
@@ -70,6 +73,28 @@ function ofAll(store: Store, tell: Say): string {
     .map(([name, count]) => tell("headlineCount", { does: doFor(store, name, count, tell), count }));
   const key = counts.size > NAMED ? "headlineMore" : "headlineAll";
   return tell(key, { all, named, where, list: list.join(tell("comma")) });
+}
+
+/** Which head looks most at one patch, from the token whose looks are shown; null where that cannot be compared. */
+function mostPointed(store: Store, all: number, tell: Say): string | null {
+  const sites = store.page.sites.filter(({ kind }) => kind === store.selection.value.kind);
+  if (store.look.value.contributions || !sites.every(isHere)) return null; // sizes differ between heads
+  const [rows, columns] = [store.rows.value, store.columns.value];
+  if (columns.side.medium?.kind !== "picture" || isStrip(columns.side)) return null;
+  const patches = [...(placesOf(columns)?.keys() ?? [])];
+  const query = pinned(store, []).queries[0];
+  if (!patches.length || query === undefined) return null;
+  let best = { head: "", key: -1, value: 0 };
+  for (const site of sites)
+    for (const head of site.heads) {
+      const row = store.lens(head, site).row(query);
+      for (const key of patches)
+        if (row[key] > best.value) best = { head: `${site.layer}.${head}`, key, value: row[key] };
+    }
+  if (best.key < 0) return null;
+  const from = spotOf(rows, query, tell);
+  const to = spotOf(columns, best.key, tell);
+  return tell("headlinePointed", { all, place: best.head, from, to, value: `${percent(best.value)}%` });
 }
 
 /** What some heads of a name do: "looks" of one, "look" of several. */
@@ -118,7 +143,8 @@ function ofOne(store: Store, site: Site, tell: Say): string | null {
 function ofPicture(store: Store, tell: Say): string | null {
   const { layer } = store.site.value;
   const { heads } = store.selection.value;
-  const example = lookTold(store, pinned(store, heads), tell);
+  const shown = pinned(store, heads);
+  const example = lookTold(store, shown, tell);
   if (example === null) return null;
   if (heads.length > 1) return tell("headlineMean", { count: heads.length, layer, example });
   const cell = { site: store.site.value, head: store.lead };
@@ -129,7 +155,7 @@ function ofPicture(store: Store, tell: Say): string | null {
     return tell("headlineRests", { place, what: ledeOf(store, cell, tell)[0] });
   if (found.length) return tell("headlineDoes", { place, does: doesFor(tell, found[0]), example });
   const rest = restOf(cell, contributions);
-  if (!rest || rest.share < MOSTLY) return tell("headlineHere", { place, example });
+  if (!rest || rest.share < MOSTLY) return lookTold(store, shown, tell, place);
   const where = placeFor(tell, rest.place);
   return tell("headlineHereMostly", { place, share: percent(rest.share), where, example });
 }

@@ -14,6 +14,7 @@ import { shownBy } from "../state/shown";
 import type { Store } from "../state/store";
 import type { Key } from "../words";
 import { useSay, useStore } from "./context";
+import { Labels } from "./labels";
 import { isPictured, shownOf } from "./pictured";
 import { Cautions, Findings } from "./report";
 import { Switch } from "./switch";
@@ -42,7 +43,7 @@ export function Inspector({ first: First, verdict: Verdict, aside: More }: Inspe
   const title = one ? tell("layerHead", { ...one }) : tell("layerHeads", { layer, count: heads.length });
   return (
     <aside class="inspector" aria-label={tell("inspector")}>
-      {First && <First />}
+      {First ? <First /> : <Labels />}
       <h2>{title}</h2>
       {one && <p class="place">{tell("headPlace", { ...one, ...countsOf(store) })}</p>}
       {Shown && <Shown />}

@@ -2,8 +2,9 @@
 
 import { type Active, activity, merged, strongest } from "../compute/active";
 import type { Axis } from "../compute/axis";
+import type { Site } from "../data/wire";
 import { firstLooker, placesOf } from "../marks/patches";
-import { brief } from "../marks/scales";
+import { brief, hundredths } from "../marks/scales";
 import { shownBy } from "../state/shown";
 import type { Store } from "../state/store";
 import type { Say } from "./context";
@@ -54,32 +55,74 @@ export function ranked(
   return values.length ? strongest(values, mask, mask.length) : [];
 }
 
-/** The strongest look of what is shown, in words; of the picture too, where that is a word. */
-export function lookTold(store: Store, shown: Active, tell: Say): string | null {
+/** How the number of a look is written: in hundredths where it is a share of one token's attention. */
+export function amountOf({ look }: Store, share = true): (value: number) => string {
+  const { contributions, worth } = look.value;
+  return share && !contributions && !worth ? hundredths : brief;
+}
+
+/** The token that is chosen at a position of an answer, and whether a part of it was said; null where none is. */
+function nextOf({ kind }: Site, axis: Axis, position: number): { next: string; begun: boolean } | null {
+  const { side, starts, names, folded, count } = axis;
+  const answer = side.segments.find(({ name, start }) => name === "answer" && start > 0);
+  const first = answer?.start ?? (kind === "cross" ? 1 : side.text.length);
+  const last = answer?.end ?? side.text.length;
+  const at = position + 1;
+  if (at >= count || folded[at] || starts[at] < first || starts[at] >= last) return null;
+  return { next: names[at], begun: starts[position] >= first };
+}
+
+/** Where one token looks, strongest first, in words: where it writes an answer, with what is said next. */
+export function lookOf(
+  store: Store,
+  site: Site,
+  query: number,
+  all: readonly [number, number][],
+  tell: Say,
+  head?: string, // the head, where the sentence begins with it
+): string {
+  const { level } = store.look.value;
+  const [rows, columns] = [site.query, site.key].map((side) => store.lenses.axis(side, level));
+  const amount = amountOf(store);
+  const spot = ([position, value]: readonly [number, number]) => ({
+    spot: spotOf(columns, position, tell),
+    value: amount(value),
+  });
+  const said = nextOf(site, rows, query);
+  const saying = said && (said.begun ? "HavingSaid" : "AboutToSay");
+  const values = { place: head ?? "", from: rows.names[query], next: said?.next ?? "", ...spot(all[0]) };
+  const look = saying
+    ? tell(`${head === undefined ? "looks" : "head"}${saying}`, values)
+    : tell("looksMost", { ...values, from: spotOf(rows, query, tell) });
+  const patch = all.find(([position]) => isSpot(columns, position));
+  const whole = patch && patch[0] !== all[0][0] ? tell("looksInPicture", { look, ...spot(patch) }) : look;
+  if (head === undefined) return whole;
+  return saying ? whole + tell("stop") : tell("headlineHere", { place: head, example: whole });
+}
+
+/** The strongest look of what is shown, in words. */
+export function lookTold(store: Store, shown: Active, tell: Say, head?: string): string | null {
   const [rows, columns] = [store.rows.value, store.columns.value];
   const { queries, keys } = shown;
   const from = who(rows, queries, tell);
   const to = who(columns, keys, tell);
+  const named = (example: string) =>
+    head === undefined ? example : tell("headlineHere", { place: head, example });
   if (queries.length === 1 && keys.length === 1) {
     const value = shown.toKeys.reduce((sum, row) => sum + row[keys[0]], 0) / shown.toKeys.length;
-    return tell("lookPair", { from, to, value: brief(value) });
+    return named(tell("lookPair", { from, to, value: amountOf(store)(value) }));
   }
   const side = queries.length ? "key" : "query";
   const all = ranked(store, shown, side);
   if (!all.length) return null;
-  const axis = side === "key" ? columns : rows;
+  if (queries.length === 1) return lookOf(store, store.site.value, queries[0], all, tell, head);
   const [[most, value]] = all;
-  const said = { spot: spotOf(axis, most, tell), value: brief(value) };
-  if (side === "query") return tell(keys.length > 1 ? "lookedAtMany" : "lookedAtMost", { to, ...said });
-  const patch = all.find(([position]) => isSpot(axis, position));
-  if (queries.length > 1) return tell("looksMany", { from, ...said });
-  if (!patch || patch[0] === most) return tell("looksMost", { from, ...said });
-  return tell("looksMostWord", {
-    from,
-    ...said,
-    patch: spotOf(axis, patch[0], tell),
-    part: brief(patch[1]),
-  });
+  const spot = spotOf(side === "key" ? columns : rows, most, tell);
+  if (side === "key") return named(tell("looksMany", { from, spot, value: amountOf(store, false)(value) }));
+  const many = keys.length > 1;
+  return named(
+    tell(many ? "lookedAtMany" : "lookedAtMost", { to, spot, value: amountOf(store, !many)(value) }),
+  );
 }
 
 const who = (axis: Axis, positions: readonly number[], tell: Say): string =>

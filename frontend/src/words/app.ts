@@ -179,7 +179,6 @@ export const APP = {
     "Its lines are still drawn, dashed: they no longer count.",
     "它的连线仍以虚线画出，但已不起作用。",
   ],
-  says: ["What the model says", "模型怎么说"],
   saysPoint: [
     "Point at a word, or pin it, to see what the model would put there.",
     "指向或固定一个词，看模型会在那里填什么。",
@@ -233,8 +232,12 @@ export const APP = {
   likely_labels: ["How likely it finds each label.", "它认为各标签的可能性。"],
   "likely_token labels": ["How likely it finds each label.", "它认为各标签的可能性。"],
   about_labels: ["labels of the text", "文本的标签"],
+  about_labels_image: ["labels of the picture", "图像的标签"],
+  about_labels_audio: ["labels of the sound", "声音的标签"],
   "about_token labels": ["labels of {token}", "{token} 的标签"],
   about_score: ["score of the text", "文本的得分"],
+  about_score_image: ["score of the picture", "图像的得分"],
+  about_score_audio: ["score of the sound", "声音的得分"],
   "about_hidden states": [
     "How similar the last hidden state of each token stays (cosine; 1 is unchanged)",
     "每个词元最后的隐藏状态与原来的相似度（余弦；1 为不变）",

@@ -16,6 +16,10 @@ export const HEADLINES = {
     "None of the {all} heads follows a named pattern here.",
     "这里 {all} 个头都不符合任何已命名的模式。",
   ],
+  headlinePointed: [
+    "Of all {all} heads, {place} looks most at a single patch: {from} gives {value} of its attention to {to}.",
+    "{all} 个头中，{place} 最集中于单个图块：{from}把 {value} 的注意力给了{to}。",
+  ],
   headlineShort: [
     "This text is too short to name what heads do; a longer one shows more.",
     "这段文本太短，无法为各个头命名；更长的文本能看出更多。",
@@ -60,10 +64,23 @@ export const HEADLINES = {
     "第 {layer} 层 {count} 个头的平均：{example}。",
   ],
   looksMost: ["{from} looks most at {spot} ({value})", "{from}最多看向{spot}（{value}）"],
-  looksMostWord: [
-    "{from} looks most at {spot} ({value}); in the picture, at {patch} ({part})",
-    "{from}最多看向{spot}（{value}）；在图中则是{patch}（{part}）",
+  looksAboutToSay: [
+    "about to say “{next}”, it looks most at {spot} ({value})",
+    "将要说“{next}”时，最多看向{spot}（{value}）",
   ],
+  looksHavingSaid: [
+    "having said “{from}”, about to say “{next}”, it looks most at {spot} ({value})",
+    "说出“{from}”之后、将要说“{next}”时，最多看向{spot}（{value}）",
+  ],
+  headAboutToSay: [
+    "About to say “{next}”, head {place} looks most at {spot} ({value})",
+    "将要说“{next}”时，头 {place} 最多看向{spot}（{value}）",
+  ],
+  headHavingSaid: [
+    "Having said “{from}”, about to say “{next}”, head {place} looks most at {spot} ({value})",
+    "说出“{from}”之后、将要说“{next}”时，头 {place} 最多看向{spot}（{value}）",
+  ],
+  looksInPicture: ["{look}; in the picture, at {spot} ({value})", "{look}；在图中则是{spot}（{value}）"],
   looksMany: ["{from} together look most at {spot} ({value})", "{from}一起最多看向{spot}（{value}）"],
   lookedAtMost: ["{to} is looked at most by {spot} ({value})", "最多看向{to}的是{spot}（{value}）"],
   lookedAtMany: ["{to} together are looked at most by {spot} ({value})", "最多看向{to}的是{spot}（{value}）"],

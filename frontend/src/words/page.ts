@@ -161,6 +161,7 @@ export const PAGE = {
   ],
   layerHead: ["Head {layer}.{head}", "头 {layer}.{head}"],
   layerHeads: ["Layer {layer} · {count} heads", "第 {layer} 层 · {count} 个头"],
+  says: ["What the model says", "模型怎么说"],
   looksAt: ["“{text}” looks at", "“{text}”看向"],
   lookedAtBy: ["“{text}” is looked at by", "看向“{text}”的有"],
   keepPair: ["Pin “{text}” too: one link", "同时固定“{text}”，得到一条连线"],

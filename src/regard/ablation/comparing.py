@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from regard.models.cutting import KEEP
-from regard.models.outcome import choice_name, output_of
+from regard.models.outcome import chances_of, choice_name, output_of
 from regard.trace.records import columns_of
 from regard.trace.tokens import Token
 
@@ -85,7 +85,8 @@ def compare(
     if about == "score":
         return {"rows": (Row("score", float(before[0]), {mode: float(one[0]) for mode, one in after.items()}),)}
     if about == "labels" and getattr(model.config, "problem_type", None) == "multi_label_classification":
-        return {"rows": tuple(_rows(model, about, before.sigmoid(), {m: a.sigmoid() for m, a in after.items()}, top))}
+        chances = {mode: chances_of(model._engine, one) for mode, one in after.items()}
+        return {"rows": tuple(_rows(model, about, chances_of(model._engine, before), chances, top))}
     logs = {mode: one.log_softmax(-1) for mode, one in after.items()}
     first = before.log_softmax(-1)
     divergences = {mode: kl(first, one) for mode, one in logs.items()}

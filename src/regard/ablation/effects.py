@@ -19,7 +19,7 @@ from regard.capture import Means
 from regard.capture.copies import repeated
 from regard.models.ablated import ablated, modes_of
 from regard.models.means import NAME
-from regard.models.outcome import ABOUT, Answering, about_of, actual_of, encode_text, hide, position_of, side_of
+from regard.models.outcome import ABOUT, about_of, actual_of, hide, position_of, side_of
 from regard.trace.heads import Heads, Shows, names_of, names_patterns, parse_heads
 from regard.trace.records import Tabular
 from regard.trace.sentences import Message, note
@@ -120,7 +120,7 @@ def effect(  # long because of its arguments and their descriptions
     tokens, place = side.tokens, position_of(model._engine, about, side, position)
     hide(model._engine, about, inputs, place)
     before = predict(model, inputs, about)
-    after = _predict_without(model, inputs, about, chosen, selected, means)
+    after = predict_without(model, inputs, about, chosen, selected, means)
     measured = compared and len(chosen) == 1 and (about in _LIKELY or (about == "hidden states" and place is None))
     return Effect(
         model=model.name,
@@ -129,7 +129,7 @@ def effect(  # long because of its arguments and their descriptions
         about=about,
         tokens=tuple(token.text for token in tokens),
         position=place,
-        actual=_text(actual_of(about, tokens, place)),
+        actual=text_of_token(actual_of(about, tokens, place)),
         reference=NAME if "mean" in selected and means is None else None,
         notes=(*told, *notes),
         facts=model.facts,
@@ -138,88 +138,9 @@ def effect(  # long because of its arguments and their descriptions
     )
 
 
-@dataclass(frozen=True)
-class Said:
-    """What a model says of a text: likeliest tokens or labels, and an encoder-decoder model's answer.
-
-    With heads switched off, `after` of the rows and `answer_after` are what it says without them. `rows` is empty where
-    a position is needed first, and for models that say nothing (`about` is then "hidden states").
-    """
-
-    model: str
-    about: str
-    tokens: tuple[str, ...]
-    position: int | None
-    rows: tuple[Row, ...]
-    actual: str | None = None
-    answer: str | None = None
-    answer_after: str | None = None
-
-    def as_record(self) -> dict[str, Any]:
-        """The same as plain lists and dictionaries, for JSON."""
-        return asdict(self)
-
-
-def said(
-    model: Model,
-    text: Text,
-    pair: str | None = None,
-    *,
-    heads: Heads = (),
-    mode: str = "zero",
-    target: Target = None,
-    generate: int | None = None,
-    position: int | None = None,
-    top: int = 5,
-    truncate: bool = False,
-) -> Said:
-    """What a model says: the tokens it expects at a position, the labels it gives, the answer it writes.
-
-    Parameters are those of `effect`; `generate` continues the text first, as in a trace. Without a position, masked
-    models and those that label tokens say nothing yet.
-
-    Examples
-    --------
-    >>> said(model, "The capital of France is").rows[0].name  # doctest: +SKIP
-    """
-    engine = model._engine
-    row, beside = encode_text(engine, text, pair, target, Answering(generate), truncate=truncate)
-    inputs, book = engine.collate([row], [beside])
-    about, _ = about_of(model._engine)
-    side = side_of(model._engine, book)
-    tokens = side.tokens
-    found: dict[str, Any] = {"model": model.name, "about": about, "tokens": tuple(token.text for token in tokens)}
-    chosen = parse_heads(heads, model.layout(), None) if heads else ()
-    if model.is_encoder_decoder:
-        found["answer"] = _answer(model, tokens)
-        if chosen and target is None:
-            with ablated(model, chosen, mode=mode):
-                found["answer_after"] = _answer(model, side_of(engine, engine.collate([row], [None])[1]).tokens)
-    masks = [i for i, token in enumerate(tokens) if token.id == getattr(model.tokenizer, "mask_token_id", -1)]
-    unplaced = position is None and (about == "token labels" or (about == "masked token" and not masks))
-    if about == "hidden states" or unplaced:
-        return Said(**found, position=None, rows=())
-    whole = about in ("labels", "score")
-    place = position_of(model._engine, about, side, None if whole else position)
-    hide(model._engine, about, inputs, place)
-    before = predict(model, inputs, about)
-    after = _predict_without(model, inputs, about, chosen, (mode,), None) if chosen else {}
-    rows = compare(model, about, tokens, place, before, after, top)["rows"]
-    return Said(**found, position=place, rows=rows, actual=_text(actual_of(about, tokens, place)))
-
-
-def _text(token: Token | None) -> str | None:
+def text_of_token(token: Token | None) -> str | None:
+    """How a token is written, if there is one."""
     return None if token is None else token.text
-
-
-def _answer(model: Model, tokens: Sequence[Token]) -> str:
-    """The text that a decoder wrote, without its special tokens."""
-    from regard.transformer.translator import recased
-
-    ids = [token.id for token in tokens[1:] if token.id is not None]
-    text = str(model.tokenizer.decode(ids, skip_special_tokens=True))
-    capitals = getattr(model.module, "capitals", None)
-    return text if capitals is None else recased(text, capitals)
 
 
 def _modes(model: Model, modes: Sequence[str] | str | None) -> tuple[tuple[str, ...], list[Message]]:
@@ -247,7 +168,7 @@ def _yardstick(
     )
 
 
-def _predict_without(
+def predict_without(
     model: Model, inputs: dict[str, Any], about: str, heads: Heads, modes: Sequence[str], means: Means | None
 ) -> dict[str, torch.Tensor]:
     """The same with heads switched off, by mode."""

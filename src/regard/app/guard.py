@@ -39,6 +39,7 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 MEDIA = "/api/media"  # where files are sent, which may be larger than other requests
+MEDIA_SAYS = f"{MEDIA}/says"
 _OPEN = ("/healthz",)  # answered without a token
 _SHUT = "open the address that the server printed; it ends in ?token=..."
 _SHUT_PAGE = f"""<!doctype html>
@@ -98,9 +99,9 @@ class Guard:
 
     def _check_size(self, headers: Headers, path: str) -> None:
         limits = self._settings.limits
-        length, most = headers.get("content-length", "0"), limits.medium if path == MEDIA else limits.body
+        length, most = headers.get("content-length", "0"), limits.medium if path in (MEDIA, MEDIA_SAYS) else limits.body
         if not length.isascii() or not length.isdigit() or int(length[:20]) > most:
-            if path == MEDIA:
+            if path in (MEDIA, MEDIA_SAYS):
                 raise large(refusal("medium_large", most=f"{most / 1e6:.0f}"))
             raise large(f"the request is larger than {most:,} bytes")
 

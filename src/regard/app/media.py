@@ -1,6 +1,6 @@
 """Pictures and sounds that the page sends: read, checked and traced; no file of them is kept.
 
-Enters: the bytes of a file and what is asked of it. Leaves: a payload, or a refusal in one sentence.
+Enters: the bytes of a file and what is asked of it. Leaves: a payload, what the model says, or a refusal.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from regard.app.fields import Fields
 from regard.app.memory import check_run
+from regard.app.plain import finite
 from regard.app.problems import Problem, bad, large
 from regard.app.questions import Open, Question, question_of
 from regard.app.settings import Limits
@@ -62,6 +63,26 @@ async def sent_bytes(request: Request, limits: Limits) -> bytes:
 
 def trace_medium(job: Job, model: Model, question: Question, data: bytes, limits: Limits) -> Payload:
     """The trace of a picture or a sound, with the text beside it if the model reads both."""
+    kind, given = _given(model, question, data, limits)
+    with job.watching(model.module):
+        found = model.trace(**{kind: given}, target=question.target, **_more(kind, model, question))
+    job.check()
+    return payload_of(found, replace(question, text="", open=_opened(found, question)))
+
+
+def says_of_medium(job: Job, model: Model, question: Question, data: bytes, limits: Limits) -> dict[str, Any]:
+    """What a model says of a picture or a sound, with and without some heads."""
+    from regard.ablation.saying import said_of
+
+    kind, given = _given(model, question, data, limits)
+    asked = _more(kind, model, question)
+    with job.watching(model.module):
+        found = said_of(model, **{kind: given}, heads=asked.pop("ablate", ()), top=question.count, **asked)
+    return dict(finite(found.as_record()))
+
+
+def _given(model: Model, question: Question, data: bytes, limits: Limits) -> tuple[str, Any]:
+    """What kind of file it is, and what is in it, unless it is none for this model, or too long."""
     kind = "audio" if data.startswith(_SOUNDS) and data[8:12] != b"WEBP" else "image"
     if kind not in media_of(model):
         raise Problem(422, "input", refusal(f"medium_no_{kind}", name=model.name))
@@ -69,10 +90,7 @@ def trace_medium(job: Job, model: Model, question: Question, data: bytes, limits
     check_run(model, _FRAMES if kind == "audio" else _positions(model, given, question, limits))
     if not isinstance(question.text, str):
         raise bad("a file is sent with a text, not with messages")
-    with job.watching(model.module):
-        found = model.trace(**{kind: given}, target=question.target, **_more(kind, model, question))
-    job.check()
-    return payload_of(found, replace(question, text="", open=_opened(found, question)))
+    return kind, given
 
 
 def _opened(found: Trace, question: Question) -> Open | None:

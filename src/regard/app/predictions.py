@@ -46,7 +46,7 @@ def cuts(job: Job, model: Model, question: Question, limits: Limits) -> dict[str
 
 def says(job: Job, model: Model, question: Question, limits: Limits) -> dict[str, Any]:
     """What a model says of a text, with and without some heads."""
-    from regard.ablation.effects import said
+    from regard.ablation.saying import said
 
     off = question.off
     heads, mode = (off.heads, off.mode) if off else ((), None)

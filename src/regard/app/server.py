@@ -31,9 +31,9 @@ from regard.app.asking import asked_of, offered
 from regard.app.download import Download
 from regard.app.examples import examples_for
 from regard.app.fields import body_of
-from regard.app.guard import FOREIGN_POLICY, MEDIA, Guard
+from regard.app.guard import FOREIGN_POLICY, MEDIA, MEDIA_SAYS, Guard
 from regard.app.log import Access, note
-from regard.app.media import asked_of_medium, sent_bytes, trace_medium
+from regard.app.media import asked_of_medium, says_of_medium, sent_bytes, trace_medium
 from regard.app.models import Models
 from regard.app.openai import routes_of
 from regard.app.problems import (
@@ -197,6 +197,13 @@ class App:
         question, data = asked_of_medium(request, self.limits), await sent_bytes(request, self.limits)
         model = await self.model(request, question.model)
         return await self._traced(request, lambda job: trace_medium(job, model, question, data, self.limits), "trace")
+
+    async def medium_says(self, request: Request) -> Response:
+        question, data = asked_of_medium(request, self.limits), await sent_bytes(request, self.limits)
+        model = await self.model(request, question.model)
+        return JSONResponse(
+            await self._run(request, lambda job: says_of_medium(job, model, question, data, self.limits), "says")
+        )
 
     async def walk(self, request: Request) -> Response:
         return await self._payload(request, work.walk, default="translator")
@@ -381,6 +388,7 @@ def application(settings: AppSettings) -> Starlette:
         Route("/api/models", app.load_model, methods=["POST"]),
         Route("/api/traces", app.trace, methods=["POST"]),
         Route(MEDIA, app.medium, methods=["POST"]),
+        Route(MEDIA_SAYS, app.medium_says, methods=["POST"]),
         Route(trace + "/layers/{kind}/{layer:int}", app.layer),
         Route(trace + "/pictures/{kind}/{layer:int}", app.pictures),
         Route(trace + "/report", app.report),

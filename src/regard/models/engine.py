@@ -40,6 +40,7 @@ from regard.models.ablated import ablation_facts
 from regard.models.base import Device, Reader, Target
 from regard.models.cutting import KEEP, cut_facts
 from regard.models.hearing import heard_input, sound_inputs
+from regard.models.labels import heard_labels
 from regard.models.predicting import with_gains
 from regard.models.prepare import Encoded
 from regard.models.related import Relation, relation_of, with_related
@@ -210,12 +211,18 @@ class Engine(Reader):
     ) -> list[Trace]:
         """Traces of a batch of inputs; `facts` are each example's own."""
         ready = self._without_predictions(self.ready(inputs))
-        with alone(self.module), embedding_parts(self.module) if attribution else nullcontext() as parts:
+        with (
+            alone(self.module),
+            heard_labels(self) as labels,
+            embedding_parts(self.module) if attribution else nullcontext() as parts,
+        ):
             operations, plan = capture(self.module, ready, self._plan)
             self._plan = plan
         if parts is not None:
             with torch.no_grad():
                 operations[0].parts = parts.of(operations[0])
+        if len(labels) == len(facts):
+            facts = [{**own, **said} for own, said in zip(facts, labels, strict=True)]
         return self.finished(Recorder(book, plan.projections).traces(operations, self.facts), facts)
 
     def _without_predictions(self, inputs: dict[str, Any]) -> dict[str, Any]:

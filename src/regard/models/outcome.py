@@ -34,6 +34,7 @@ ABOUT = {
     "score": "score of the text",
     "hidden states": "cosine between the last hidden states before and after",
 }
+_LABELLED = ("ForSequenceClassification", "ForImageClassification", "ForAudioClassification")  # in names of classes
 TURN = "turn"  # of the mean last hidden state, for one sentence; it has no gradient
 SIMILARITY = "similarity"  # of two sentences: what an outcome is of a model without predictions
 
@@ -69,7 +70,7 @@ def encode_text(
 def about_of(engine: Engine) -> tuple[str, list[Message]]:
     """What the model predicts, and a note where it predicts nothing."""
     name = type(engine.module).__name__
-    if "ForSequenceClassification" in name:
+    if any(kind in name for kind in _LABELLED):
         return ("score" if engine.config.num_labels == 1 else "labels"), []
     if "ForTokenClassification" in name:
         return "token labels", []
@@ -158,6 +159,12 @@ def output_of(engine: Engine, about: str, found: Any) -> torch.Tensor:
 def choice_name(engine: Engine, about: str, index: int) -> str:
     """A label by its name, a token as it is written."""
     return str(engine.config.id2label[index]) if "labels" in about else piece(engine.tokenizer, index)
+
+
+def chances_of(engine: Engine, logits: torch.Tensor) -> torch.Tensor:
+    """(..., labels) probabilities of a classifier's labels; each by itself where several may hold."""
+    several = getattr(engine.config, "problem_type", None) == "multi_label_classification"
+    return logits.sigmoid() if several else logits.softmax(-1)
 
 
 def piece(tokenizer: Any, token: int) -> str:

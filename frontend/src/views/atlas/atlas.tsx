@@ -16,7 +16,7 @@ import type { Pen } from "../../marks/pen";
 import { figure, palette, rootTicks } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import { picture as plotPicture } from "../matrix/plot";
-import { ghost, glimpseOf, mapAspect } from "./ghost";
+import { ghost, glimpseOf, mapShape } from "./ghost";
 import { GridOf, sidesOf } from "./grid";
 import { Beside, Enlarged } from "./large";
 import { Legend } from "./legend";
@@ -57,13 +57,13 @@ export function Atlas() {
     order.value === "grid" ? chosen : chosen.slice().sort((a, b) => (value(b) ?? -1) - (value(a) ?? -1));
   const around = useRef<HTMLDivElement>(null);
   const grid = order.value === "grid";
-  const aspect = mapAspect(store);
-  const layout = useLayout(around, grid ? sorted : [], store, aspect);
+  const shape = mapShape(store);
+  const layout = useLayout(around, grid ? sorted : [], store, shape);
   const below = store.narrow.value && grid; // on a phone one head, large, stands below the others
   return (
     <div class="stage">
       <Legend digests={found.value} cells={all} shared={shared} small={grid && layout.small} />
-      <div class="around" ref={around} style={{ "--aspect": String(aspect) }}>
+      <div class="around" ref={around} style={{ "--aspect": String(shape.aspect) }}>
         <div class="scroller">
           {grid ? (
             layout.size > 0 && (
@@ -246,7 +246,7 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
   const shared = sharedTop(store, found);
   const { rows, columns } = sidesOf(cells);
   const size = (width - LABEL - BAR_ROOM) / columns.length - GAP;
-  const tall = size / mapAspect(store);
+  const tall = size / mapShape(store).aspect;
   const x = (head: number) => LABEL + columns.indexOf(head) * (size + GAP);
   const y = (row: string) => LABEL + rows.indexOf(row) * (tall + GAP);
   const write = (px: number, py: number, text: string) =>

@@ -11,6 +11,8 @@ import { palette } from "../../marks/scales";
 import type { Store } from "../../state/store";
 
 const SIZE = 144; // pixels of the longer side
+const LARGE = 288; // the same of a few heads, whose pictures are drawn larger
+const FEW = 32;
 
 /** What is drawn of a head that looks at a picture: the picture, and which position looks. */
 export interface Glimpse {
@@ -31,10 +33,10 @@ export function glimpseOf(store: Store, { site }: Cell): Glimpse | null {
 }
 
 /** The width of a map through its height: that of the picture it shows; squares where it is none. */
-export function mapAspect(store: Store): number {
+export function mapShape(store: Store): { aspect: number; pictured: boolean } {
   const axis = store.columns.value;
-  const shown = !store.look.value.worth && axis.side.medium?.kind === "picture" && placesOf(axis);
-  return shown ? aspectOf(axis.side) : 1;
+  const shown = !store.look.value.worth && axis.side.medium?.kind === "picture" && placesOf(axis) !== null;
+  return { aspect: shown ? aspectOf(axis.side) : 1, pictured: shown && !isStrip(axis.side) };
 }
 
 /** Draw the picture as a head looks at it. */
@@ -42,7 +44,9 @@ export function ghost(canvas: HTMLCanvasElement, store: Store, { site, head }: C
   const columns = store.lenses.axis(site.key, store.look.peek().level);
   const { toKeys } = activity([store.lens(head, site)], [seen.query], []);
   const aspect = aspectOf(columns.side);
-  const [width, height] = aspect >= 1 ? [SIZE, SIZE / aspect] : [SIZE * aspect, SIZE];
+  const heads = store.page.sites.reduce((sum, one) => sum + one.heads.length, 0);
+  const size = heads > FEW ? SIZE : LARGE;
+  const [width, height] = aspect >= 1 ? [size, size / aspect] : [size * aspect, size];
   const at = { x: 0, y: 0, width, height };
   canvas.width = Math.round(width);
   canvas.height = Math.round(height);

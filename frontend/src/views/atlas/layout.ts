@@ -2,6 +2,7 @@
 
 const LEAST = 28; // pixels of a cell; with less, layers scroll
 const MOST = 112;
+const MOST_SEEN = 220; // of a picture, which is worth more room
 const SCROLLED = 72; // where they scroll anyway
 const TICK = 5; // at the left of a map
 const LABELS = 48; // for the numbers of layers, and of heads
@@ -52,6 +53,7 @@ export interface Whole {
 interface Around {
   whole?: Whole;
   aspect?: number; // width of a map by its height
+  pictured?: boolean; // whether it is a picture
 }
 
 /**
@@ -63,13 +65,14 @@ export function layoutOf(
   height: number,
   columns: number,
   rows: number,
-  { whole = { width: 0, height: 0 }, aspect = 1 }: Around = {},
+  { whole = { width: 0, height: 0 }, aspect = 1, pictured = false }: Around = {},
 ): Layout {
+  const most = (pictured ? MOST_SEEN : MOST) * Math.max(1, Math.sqrt(aspect));
   const down = downOf(height, rows, aspect);
-  const panelled = inPanel(whole, columns, rows, down, aspect);
+  const panelled = inPanel(whole, columns, rows, { down, aspect, most });
   if (panelled) return panelled;
   const across = (room: number) => Math.floor((room - LABELS - SCROLLBAR) / columns - GAP);
-  const size = Math.floor(Math.min(mostOf(aspect), across(width), down >= LEAST ? down + TICK : SCROLLED));
+  const size = Math.floor(Math.min(most, across(width), down >= LEAST ? down + TICK : SCROLLED));
   if (down < LEAST) {
     const found = inBlocks(width, height, columns, rows, aspect);
     if (found) return found;
@@ -81,9 +84,6 @@ export function layoutOf(
   return { ...ALONE, size: shared, beside: Math.floor(width - grid - BETWEEN) };
 }
 
-/** The widest that a map becomes. */
-const mostOf = (aspect: number): number => MOST * Math.max(1, Math.sqrt(aspect));
-
 /** The width of a map with which all layers fit. */
 const downOf = (height: number, rows: number, aspect: number): number =>
   ((height - LABELS - 16) / rows - GAP - NAME) * aspect;
@@ -92,12 +92,16 @@ const downOf = (height: number, rows: number, aspect: number): number =>
  * Maps with names that have all the width but that of an inspector with one head large in it; null where they would be
  * tiny. How wide the inspector is follows from the whole alone: a narrower legend is higher, which must not widen it again.
  */
-function inPanel(whole: Whole, columns: number, rows: number, down: number, aspect: number): Layout | null {
+function inPanel(
+  whole: Whole,
+  columns: number,
+  rows: number,
+  { down, aspect, most }: { down: number; aspect: number; most: number },
+): Layout | null {
   if (whole.width < PANEL.from) return null;
   const room = whole.width - PANEL.edges - LABELS - SCROLLBAR;
   const across = (panel: number) => (room - panel) / columns - GAP;
   const usual = downOf(whole.height - PANEL.legend, rows, aspect);
-  const most = mostOf(aspect);
   const wanted = Math.min(most, across(PANEL.least), usual + TICK);
   if (usual < LEAST || wanted < NAMED) return null;
   const left = Math.floor(room - columns * (wanted + GAP));

@@ -15,7 +15,7 @@ export function useLayout(
   around: RefObject<HTMLElement | null>,
   cells: Cell[],
   store: Store,
-  aspect: number,
+  shape: { aspect: number; pictured: boolean },
 ): Layout {
   const room = useSignal({ width: 0, height: 0, whole: { width: 0, height: 0 } });
   useLayoutEffect(() => {
@@ -39,7 +39,7 @@ export function useLayout(
     if (store.narrow.value) return onPhone(width, columns.length, rows.length);
     return layoutOf(width, height, columns.length, rows.length, {
       whole: whole.width > BELOW ? whole : undefined,
-      aspect,
+      ...shape,
     });
   };
   const layout = fitting();

@@ -5,13 +5,13 @@ import { activity, strongest } from "../../compute/active";
 import { pictureOf } from "../../data/picture";
 import type { Cell } from "../../data/report";
 import { type Say, useSay, useStore } from "../../frame/context";
-import { spotOf } from "../../frame/pictured";
+import { amountOf, lookOf, spotOf } from "../../frame/pictured";
 import { useSeen } from "../../frame/scroller";
 import { type Canvas, framePatches, litPicture, placesOf } from "../../marks/patches";
 import { canvasPen, prepare } from "../../marks/pen";
-import { brief, palette } from "../../marks/scales";
+import { palette } from "../../marks/scales";
 import type { Store } from "../../state/store";
-import { type Glimpse, glimpseOf, mapAspect } from "./ghost";
+import { type Glimpse, glimpseOf, mapShape } from "./ghost";
 
 /** The token whose looks the pictures show, in words. */
 export function lookerOf(store: Store, tell: Say): string {
@@ -43,19 +43,18 @@ export function Seen({ cell }: { cell: Cell }) {
   const glimpse = glimpseOf(store, cell);
   useLayoutEffect(() => {
     if (!canvas.current || !width || !glimpse) return;
-    const aspect = mapAspect(store);
+    const { aspect } = mapShape(store);
     const wide = Math.round(Math.min(width, (height || width) * aspect));
     const at = { x: 0, y: 0, width: wide, height: Math.round(wide / aspect) };
     drawSeen(canvas.current, store, cell, glimpse, at);
   }, [cell, width, height, theme, glimpse?.image, glimpse?.query, store.look.value]);
   if (!glimpse) return null;
-  const { rows, columns, all } = looksOf(store, cell, glimpse);
-  const [[most, value]] = all;
-  const from = spotOf(rows, glimpse.query, tell);
+  const { all } = looksOf(store, cell, glimpse);
+  const look = lookOf(store, cell.site, glimpse.query, all, tell);
   return (
     <>
       <p data-seen="">
-        {tell("looksMost", { from, spot: spotOf(columns, most, tell), value: brief(value) })}
+        {look[0].toUpperCase() + look.slice(1)}
         {tell("stop")}
       </p>
       <div class="seen-large" ref={box}>
@@ -76,7 +75,7 @@ function drawSeen(canvas: HTMLCanvasElement, store: Store, cell: Cell, glimpse: 
     framePatches(
       pen,
       places,
-      [{ position: most[0], label: `${columns.labels[most[0]]} · ${brief(most[1])}` }],
+      [{ position: most[0], label: `${columns.labels[most[0]]} · ${amountOf(store)(most[1])}` }],
       at,
       colours,
     );

@@ -23,7 +23,12 @@ function comparedOn(store: Store): Side | null {
   return placesOf(axisOf(store, side)) ? side : null;
 }
 
-export function Multiples({ room }: { room: () => Room }) {
+interface MultiplesProps {
+  room: () => Room; // of one
+  columns: number; // in which they stand; 0: in rows as wide as there is room
+}
+
+export function Multiples({ room, columns }: MultiplesProps) {
   const store = useStore();
   const tell = useSay();
   if (!comparedOn(store)) return null;
@@ -31,7 +36,7 @@ export function Multiples({ room }: { room: () => Room }) {
   return (
     <section class="multiples" aria-label={name}>
       <h3>{name}</h3>
-      <div>
+      <div style={columns ? { display: "grid", gridTemplateColumns: `repeat(${columns}, max-content)` } : {}}>
         {store.site.value.heads.map((head) => (
           <Multiple key={head} head={head} room={room} />
         ))}

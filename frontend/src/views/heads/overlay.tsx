@@ -1,25 +1,25 @@
 // Heads over a picture: the patch that looks on the left, where it looks on the right, and below the same for every
 // head of the layer. Tokens that are no patches ([CLS], registers, words) stand beside it as words.
 
-import { useSignalEffect } from "@preact/signals";
+import { useComputed, useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import type { Active } from "../../compute/active";
 import type { Axis } from "../../compute/axis";
-import { isStrip, pictureOf } from "../../data/picture";
+import { aspectOf, isStrip, pictureOf } from "../../data/picture";
 import { partNames, sayIn, useQuantity, useSay, useStore } from "../../frame/context";
 import { mark } from "../../frame/drawn";
 import { foldSentence } from "../../frame/folds";
-import { ranked, shownOf } from "../../frame/pictured";
+import { amountOf, ranked, shownOf } from "../../frame/pictured";
 import { useSeen } from "../../frame/scroller";
 import { type Canvas, type Framed, framePatches, lettersOf, litPicture, placesOf } from "../../marks/patches";
 import { canvasPen, type Pen, prepare, shifted } from "../../marks/pen";
-import { brief, palette } from "../../marks/scales";
+import { palette } from "../../marks/scales";
 import { positions } from "../../state/shown";
 import type { Store } from "../../state/store";
 import { together } from "../../words";
 import { axisOf, drawMultiples, Multiples } from "./multiples";
 import { Buttons, Chip, type Side } from "./patches";
-import { APART, frameOf, lineOf, multipleOf, type Room, roomOf, SAVED } from "./room";
+import { APART, frameOf, LOW, lineOf, type Room, SAVED, type Sizes, sizesOf } from "./room";
 import { isPadding, Letters, Padding, useReading } from "./strip";
 
 const TALK = 64; // height of a question and its answer, and of the words below a picture
@@ -31,23 +31,29 @@ export function Overlay() {
   const stage = useRef<HTMLDivElement>(null);
   const seen = useSeen(stage);
   const rows = store.rows.value;
-  const free = () =>
-    isTalk(store.rows.value) ? { ...seen.value, height: seen.value.height - TALK } : seen.value;
-  const room = () =>
-    isLine(store)
-      ? lineOf(free(), store.narrow.value)
-      : roomOf(free(), pictured(store).length, store.narrow.value);
-  const small = () => multipleOf(free(), store.site.value.heads.length, store.narrow.value, isLine(store));
+  const sizes = useComputed((): Sizes => {
+    const { width, height } = seen.value;
+    const free = { width, height: isTalk(store.rows.value) ? height - TALK : height };
+    const narrow = store.narrow.value;
+    if (isLine(store)) return { large: lineOf(free, narrow), small: LOW, columns: 0 };
+    const sides = pictured(store);
+    const aspect = aspectOf(axisOf(store, sides[0]).side);
+    return sizesOf(free, { count: sides.length, aspect, heads: store.site.value.heads.length }, narrow);
+  });
+  const room = () => sizes.value.large;
+  const { columns } = sizes.value;
   const legend = isLine(store) && lettersOf(rows).size ? "legendStrip" : "legendPatches";
   return (
     <div class="stage overlay" ref={stage}>
       <p class="legend">{together(useReading(), tell(legend, { what: quantity }), foldSentence(store))}</p>
       <Said />
-      <div class={isLine(store) ? "panels lines" : "panels"} style={{ gap: `${APART}px` }}>
-        <Panel side="query" axis={rows} room={room} />
-        <Panel side="key" axis={store.columns.value} room={room} />
+      <div class={columns ? "beside-heads" : ""} style={{ gap: `${APART}px` }}>
+        <div class={isLine(store) ? "panels lines" : "panels"} style={{ gap: `${APART}px` }}>
+          <Panel side="query" axis={rows} room={room} />
+          <Panel side="key" axis={store.columns.value} room={room} />
+        </div>
+        <Multiples room={() => sizes.value.small} columns={columns} />
       </div>
-      <Multiples room={small} />
     </div>
   );
 }
@@ -84,7 +90,8 @@ function Said() {
     <dl class="talk">
       {axis.side.segments.map(({ name }, number) => {
         const own = loose.filter((position) => axis.segment[position] === number);
-        if (!own.length) return null;
+        const empty = name !== "answer" && own.every((position) => axis.special[position]);
+        if (!own.length || (empty && !own.some((position) => queries.includes(position)))) return null;
         return (
           <div key={number} data-said={name}>
             <dt>{part(name)}</dt>
@@ -184,7 +191,8 @@ function framed(store: Store, shown: Active, side: Side): Framed[] {
   if (own.length || !other.length) return chosen;
   const places = placesOf(axis);
   const most = ranked(store, shown, side).find(([position]) => places?.has(position));
-  return most ? [{ position: most[0], label: `${axis.labels[most[0]]} · ${brief(most[1])}` }] : [];
+  const amount = amountOf(store, other.length < 2);
+  return most ? [{ position: most[0], label: `${axis.labels[most[0]]} · ${amount(most[1])}` }] : [];
 }
 
 /** One picture: lit where attention is; the chosen patch framed, or the one that gets most. */
