@@ -117,7 +117,7 @@ function numbers(
   pen.text(at.label, upper, tell("neuronsHere"), small);
   if (!added) return;
   above(at.product, bottom - 9, added, { colour: colours.quiet });
-  pen.text(at.product - 8, bottom - 9, tell("aboveAverage"), small);
+  pen.text(at.product - 8, bottom - 9, tell("besideAverage"), small);
 }
 
 /** Above the narrow columns, where they stand together: how many they are. */
@@ -142,7 +142,7 @@ function others(
 /** Numbers with their sign and as many decimals each; null where they do not fit side by side. */
 function briefly(values: Float32Array, which: readonly number[], wide: number): string[] | null {
   const largest = Math.max(...which.map((neuron) => Math.abs(values[neuron])));
-  for (let places = largest >= 1 ? 1 : 2; places >= 0; places--) {
+  for (const places of largest >= 10 ? [0] : largest >= 1 ? [1] : [2, 1]) {
     const texts = which.map(
       (neuron) => `${values[neuron] < 0 ? "" : "+"}${decimals(values[neuron], places)}`,
     );

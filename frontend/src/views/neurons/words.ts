@@ -41,7 +41,7 @@ export const words = {
   queryOf: ["q of {text}", "{text} 的 q"],
   queryAlone: ["q", "q"],
   keyVector: ["× k", "× k"],
-  bothVectors: ["q, k", "q、k"],
+  bothVectors: ["q, k", "q, k"],
   product: ["= q × k{scaled}", "= q × k{scaled}"],
   scaled: ["score", "得分"],
   weightShort: ["weight", "权重"],
@@ -51,7 +51,7 @@ export const words = {
   queriesHere: ["choose a query", "选择查询"],
   neuronsHere: ["neuron", "神经元"],
   otherNeurons: ["{n} others", "其余 {n} 个"],
-  aboveAverage: ["above average", "比平均多"],
+  besideAverage: ["vs. average", "与平均之差"],
   counting: [
     "Of {d} neurons, these {n} move the score of {key} most: {list}; together {sum}.",
     "{d} 个神经元中，对{key}得分影响最大的 {n} 个是 {list} 号；合计 {sum}。",
