@@ -18,7 +18,7 @@ def number(text):
 def test_neurons_expand_collapse_order_and_pin(show, pages, pair_trace):
     page = show(pages["pair"], "#view=neurons&layer=0&heads=2&queries=5")
     page.wait_for_selector("[data-key='3']")
-    assert "The sum × 1/√16 is the score." in page.inner_text(".legend")
+    assert "q × k / √16. The sum is the score." in page.inner_text(".legend")
     label = page.get_attribute("[data-key='3']", "aria-label")
     score, weight = re.search(r"score (−?[\d.]+), ([\d.<]+)", label).groups()
     assert float(score.replace("−", "-")) == pytest.approx(pair_trace.scores(0, 2)[5, 3], rel=0.01)
@@ -80,7 +80,12 @@ def test_neurons_say_first_which_key_agrees_best(show, pages, pair_trace):
     assert said.startswith("“store”₁₀ looks most at “the”₉")
     score, above = map(number, re.search(rf"score {N}, {N} above its row's average[.:]", said).groups())
     assert (score, above) == pytest.approx((scores.max(), scores.max() - scores.mean()), rel=0.06)
-    assert re.split(r"average[.:] ", said)[1] in page.inner_text("[data-rise]")  # in the same words beside it
+    beside = page.inner_text("[data-rise]")  # what the headline leaves out, and nothing twice
+    gets, average = re.match(rf"It gets ([\d.]+)% of the attention\. The row's average is {N}\.", beside).groups()
+    assert re.split(r"average[.:] ", said)[1] not in beside
+    assert ("Half of " in said) != ("Half of " in beside)
+    assert number(average) == pytest.approx(scores.mean(), rel=0.06)
+    assert number(gets) == pytest.approx(100 * pair_trace.attention(0, 1)[10, 9], abs=0.6)
     page.click("[data-query='5']")
     until(page, "document.querySelector('.agrees').textContent.startsWith('“store”₅ looks most at “the”₄')")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from test_colours import pixels
@@ -29,8 +31,8 @@ def lit_columns(page, rows):
 def frame_x(page, frame):
     """Where a frame lies on the page, and the top of the picture."""
     box = page.locator(FRONT).bounding_box()
-    left = 74 if box["width"] < 560 else 120
-    return box["x"] + left + (box["width"] - left - 8) * (frame + 0.5) / HEARD, box["y"]
+    left, right = (74, 8) if box["width"] < 560 else (120, 88)
+    return box["x"] + left + (box["width"] - left - right) * (frame + 0.5) / HEARD, box["y"]
 
 
 @pytest.mark.parametrize("width", [390, 1280])
@@ -40,8 +42,7 @@ def test_a_word_lights_the_frames_that_the_row_before_it_looks_at(show, spoken_p
     assert page.get_attribute(".sound", "data-frames") == str(HEARD)
     page.hover("[data-word='1']")
     page.wait_for_selector("[data-word='1'].lit")
-    told = page.inner_text("[data-told]")
-    assert told.startswith("Before “tried” is written, after “ever”, head 0.0 listens most at 0.45 s.")
+    assert page.inner_text("[data-told] .sound-lede") == "Before “tried” is written, head 0.0 listens most at 0.45 s."
     blue = lit_columns(page, slice(10, 60))
     x = frame_x(page, 22)[0] - page.locator(FRONT).bounding_box()["x"]
     ratio = page.evaluate("devicePixelRatio")
@@ -49,18 +50,23 @@ def test_a_word_lights_the_frames_that_the_row_before_it_looks_at(show, spoken_p
 
 
 VEILED = """canvas => {
-  const { data } = canvas.getContext('2d').getImageData(5, 0, 1, canvas.height)
-  return [0, 1, 2].map(row => data[4 * Math.round(devicePixelRatio * (156 + 23 * row + 11)) + 3])
-}"""  # how far each row is covered, beside its word
+  const { data, width } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+  const at = (x, y) => data[4 * (Math.round(devicePixelRatio * y) * width + devicePixelRatio * x) + 3]
+  const cover = x => [0, 1, 2].map(row => at(x, 156 + 23 * row + 11))
+  return [cover(5), cover(140)]
+}"""  # how far each row is covered: beside its word, and where its attention is drawn
 
 
-def test_the_rows_of_other_words_are_dim_while_one_is_chosen(show, spoken_page):
+def test_the_rows_of_other_words_are_a_little_paler_while_one_is_chosen_and_their_names_stay_readable(
+    show, spoken_page
+):
     page = show(spoken_page, "#view=sound&kind=cross&layer=0&heads=0")
     page.wait_for_selector("[data-word='1']")
     page.click("[data-word='1']")
     page.wait_for_selector("[data-word='1'][aria-pressed=true]")
-    above, own, below = page.eval_on_selector(FRONT, VEILED)
-    assert own == 0 and above > 100 and below > 100
+    names, (above, own, below) = page.eval_on_selector(FRONT, VEILED)
+    assert names == [0, 0, 0] and own == 0
+    assert 40 < above < 100 and 40 < below < 100
 
 
 def test_a_moment_tints_the_words_that_heard_it(show, spoken_page):
@@ -68,7 +74,7 @@ def test_a_moment_tints_the_words_that_heard_it(show, spoken_page):
     page.wait_for_selector("[data-word='1']")
     x, top = frame_x(page, 40)
     page.mouse.move(x, top + 30)
-    until(page, "document.querySelector('[data-told]').innerText.startsWith('0.81 s is heard by “.” 0.50')")
+    until(page, "document.querySelector('[data-told]').innerText.startsWith('0.81 s is heard most by “.” 50%')")
     tints = page.eval_on_selector_all(
         "[data-word]", "words => words.map(one => one.style.getPropertyValue('--listens'))"
     )
@@ -78,10 +84,14 @@ def test_a_moment_tints_the_words_that_heard_it(show, spoken_page):
 def test_attention_on_silence_is_said(show, spoken_page):
     page = show(spoken_page, "#view=sound&kind=cross&layer=0&heads=0,1")
     page.hover("[data-word='0']")
-    until(
-        page, "document.querySelector('[data-told]').innerText.includes('0.50 of the attention falls on the padding')"
-    )
-    assert "Mean of 2 heads of layer 0" in page.inner_text(".sound-said")
+    until(page, "document.querySelector('[data-told]').innerText.includes('50% falls on the padding after the')")
+    lede = page.inner_text(".sound-lede")
+    assert re.fullmatch(r"Before “ever” is written, layer 0 listens most at [\d.]+ s \(mean of its 2 heads\)\.", lede)
+    page.click("[data-tool=language]")
+    page.hover("[data-word='0']")
+    until(page, "document.querySelector('[data-told]').innerText.includes('50% 落在录音之后的填充部分')")
+    lede = page.inner_text(".sound-lede")
+    assert re.fullmatch(r"写出“ever”之前，第 0 层最多在听第 [\d.]+ 秒（2 个头的平均）。", lede)
 
 
 def test_a_click_plays_from_there(show, spoken_page):
@@ -115,8 +125,8 @@ def test_moments_look_at_moments(show, spoken_page):
     page = show(spoken_page, "#view=sound&kind=encoder&heads=0")
     page.wait_for_selector(FRONT)
     box = page.locator(FRONT).bounding_box()
-    page.mouse.move(box["x"] + 8 + (box["width"] - 16) * 10.5 / HEARD, box["y"] + 30)
-    until(page, "document.querySelector('[data-told]').innerText.includes('looks most at 0.35 s (1.00)')")
+    page.mouse.move(box["x"] + 120 + (box["width"] - 128) * 10.5 / HEARD, box["y"] + 30)
+    until(page, "document.querySelector('[data-told]').innerText.includes('looks most at 0.35 s (100%)')")
 
 
 def test_text_that_looks_at_text_says_what_to_choose(show, spoken_page):
@@ -133,7 +143,7 @@ def test_arrows_go_from_word_to_word(show, spoken_page):
     page.keyboard.press("ArrowRight")
     page.wait_for_selector("[data-word='1'][aria-pressed=true]")
     page.keyboard.press("ArrowDown")
-    until(page, "document.querySelector('.sound-said').innerText.startsWith('Head 1.0')")
+    until(page, "document.querySelector('.sound-said').innerText.startsWith('Before “tried” is written, head 1.0 ')")
 
 
 def test_a_picture_of_the_view_names_its_axis_and_its_colours(show, spoken_page, tmp_path):
@@ -143,8 +153,9 @@ def test_a_picture_of_the_view_names_its_axis_and_its_colours(show, spoken_page,
     page.click("[data-word='1']")
     texts, name = picture(page, tmp_path / "sound.svg")
     assert name == "regard-sound-layer0-head0.svg"
-    assert {"time, seconds", "attention weight / the row's largest", "tried", "0 s"} <= set(texts)
-    assert texts[0].startswith("Head 0.0: Before “tried” is written") and "planted" in texts[-1]
+    assert {"time, seconds", "attention weight / the row's largest", "tried", "“.”", "0 s"} <= set(texts)
+    assert {"high", "low", "attention", "50%", "0"} <= set(texts)  # what goes up, and how far
+    assert texts[0].startswith("Before “tried” is written, head 0.0 ") and "planted" in texts[-1]
 
 
 def test_pages_of_texts_have_no_such_view(show, pages):

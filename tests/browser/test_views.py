@@ -228,7 +228,7 @@ SAID = {
     "heads": ("Where head 0.1 looks", "looks", "looked at", "attention weight", "0.3"),
     "atlas": ("Every head of the model", "layer", "head", "weight / the head's largest", "1.0"),
     "matrix": ("Where head 0.1 looks", "looks", "looked at", "attention weight", "0.20"),
-    "neurons": ("How head 0.1 scores each key", "× k", "= q × k", "Σ × 1/√16 → score", "softmax → weight"),
+    "neurons": ("How head 0.1 scores each key", "× k", "= q × k / √16", "sum → score", "softmax → weight"),
 }
 
 

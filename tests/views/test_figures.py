@@ -62,7 +62,8 @@ def test_a_figure_has_title_axis_names_colour_bar_and_a_caption_with_the_input(t
     ticks = [float(part) for part in re.findall(r"(?<![\w.])\d\.\d+(?![\w.])", svg.replace("1.2", ""))]
     assert len(ticks) >= 2 and 0.5 * strongest < max(ticks) <= strongest + 0.01
     atlas = texts(trace.figure("atlas").save(tmp_path / "atlas.svg"))
-    assert all(part in atlas for part in ("layer", "head;", "weight / the head's largest", "0.6"))
+    assert all(part in atlas for part in ("layer", "head", "weight / the head's largest", "0.6"))
+    assert "in each map rows look at columns" in atlas
 
 
 @pytest.mark.models
@@ -122,7 +123,7 @@ def test_neurons_that_are_too_many_for_numbers_above_them_are_named_below(trace)
     rise = q[0, 3] * (k[0, (k[0] @ q[0, 3]).argmax()] - k[0].mean(0))
     first = ", ".join(str(n) for n in np.argsort(-np.abs(rise), kind="stable")[:6])
     assert many.figure("neurons", query=3).figure.axes[5].get_xlabel() == f"neurons {first}, …"
-    assert "move the bold score most" in trace.figure("neurons", layer=1, head=2).figure.axes[5].get_xlabel()
+    assert "sorted by effect on the bold score" in trace.figure("neurons", layer=1, head=2).figure.axes[5].get_xlabel()
 
 
 def test_scores_and_weights_of_neurons_are_bars_with_their_numbers(trace):
@@ -161,6 +162,67 @@ def test_a_token_that_stands_twice_carries_its_position_in_figures():
     assert [label.get_text() for label in drawn.axes[0].get_yticklabels()] == ["the₀", "cat", "the₂"]
 
 
+def test_marks_stand_in_quotes_in_every_figure_whether_they_stand_there_once_or_twice():
+    drawn = Trace.from_maps(np.eye(5, dtype=np.float32)[None, None], [",", "a", ".", ".", "$"])
+    names = [label.get_text() for label in drawn.figure("matrix").figure.axes[0].get_yticklabels()]
+    assert names == ["“,”", "a", "“.”₂", "“.”₃", r"\$"]
+
+
+def test_the_columns_of_k_and_of_q_times_k_are_equally_wide(trace):
+    drawn = trace.figure("neurons", layer=1, head=2, query=3).figure
+    drawn.draw_without_rendering()
+    k, products = (axes.get_window_extent() for axes in drawn.axes[4:6])
+    assert k.width == pytest.approx(products.width, abs=1)
+    numbers = [[label.get_text() for label in axes.get_xticklabels()] for axes in drawn.axes[4:6]]
+    assert numbers[0] == numbers[1] and len(numbers[0]) == 6
+
+
+def test_the_caption_of_neurons_says_which_of_two_like_tokens_asks(bert):
+    twice = bert.trace("the cat saw the dog")
+    for query, said in ((4, "query the₄"), (2, "query cat")):
+        assert said in twice.figure("neurons", layer=0, head=0, query=query).figure.get_supxlabel().replace("\n", " ")
+
+
+def test_a_map_has_a_rule_where_another_sentence_begins(trace, bert):
+    axes = trace.figure("matrix", layer=0, head=0).figure.axes[0]
+    start = trace.side().segments[1].start
+    assert [line.get_ydata()[0] for line in axes.lines if len(set(line.get_ydata())) == 1] == [start - 0.5]
+    assert [line.get_xdata()[0] for line in axes.lines if len(set(line.get_xdata())) == 1] == [start - 0.5]
+    part = trace.figure("matrix", layer=0, head=0, queries=slice(start, None)).figure.axes[0]
+    assert len(part.lines) == 1
+    assert not bert.trace("the cat sat .").figure("matrix", layer=0, head=0).figure.axes[0].lines
+
+
+def test_weak_lines_stay_in_sight_as_in_the_app(trace):
+    drawn = trace.figure("heads", layer=1, head=2).figure.axes[0]
+    *_, strengths = drawn.artists
+    values = [float(text.get_text()) for text in strengths.get_texts()]
+    shown = [line.get_alpha() for line in strengths.get_lines()]
+    np.testing.assert_allclose(shown, np.sqrt(np.array(values) / values[-1]), rtol=0.02)
+    awake = drawn.collections[1]
+    weights = np.sort(trace.attention(1, 2)[:, [i for i, t in enumerate(trace.tokens) if not t.special]].ravel())
+    top = trace.attention(1, 2).max()
+    assert awake.get_colors()[:, 3].max() == pytest.approx(np.sqrt(weights[-1] / top), rel=1e-3)
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("width", [3.3, 6.9, None])
+def test_the_colours_of_the_atlas_are_a_short_bar_beside_the_names_which_read_across(minilm, width):
+    drawn = minilm.trace("I went to the store.", "At the store, I bought berries.").figure("atlas", width=width).figure
+    drawn.draw_without_rendering()
+    axes = drawn.axes[0]
+    (bar,) = axes.child_axes
+    shown, maps = bar.get_window_extent(), axes.get_window_extent()
+    assert shown.width < 0.45 * maps.width and shown.width > 5 * shown.height
+    assert shown.y1 < axes.xaxis.label.get_window_extent().y0 and shown.x1 <= drawn.bbox.width
+    legend = axes.get_legend()
+    assert not legend.get_window_extent().overlaps(bar.get_tightbbox())
+    assert drawn._supxlabel.get_window_extent().y1 <= bar.get_tightbbox().y0 + 1
+    places = [(-round(text.get_window_extent().y0), text.get_window_extent().x0) for text in legend.get_texts()]
+    counts = [int(text.get_text().split()[-1]) for text in legend.get_texts()]
+    assert [count for _, count in sorted(zip(places, counts, strict=True))] == sorted(counts, reverse=True)
+
+
 @pytest.mark.models
 def test_the_legend_of_lines_has_the_numbers_of_the_app(minilm):
     trace = minilm.trace("I went to the store.", "At the store, I bought fresh strawberries.")
@@ -186,7 +248,9 @@ def test_small_maps_are_grey_where_heads_rest(minilm):
     drawn = minilm.trace("I went to the store.").figure("atlas").figure
     all_of_it, resting = (image.get_array() for image in drawn.axes[0].images)
     assert resting.count() and resting.count() < all_of_it.count()
-    assert "resting" in {text.get_text() for axes in drawn.axes for text in axes.texts}  # beside a grey swatch
+    assert "resting" in {
+        text.get_text() for axes in drawn.axes[0].child_axes for text in axes.texts
+    }  # beside a grey swatch
 
 
 @pytest.mark.parametrize("view", ["heads", "matrix", "atlas", "neurons"])

@@ -8,6 +8,9 @@ import pytest
 from PIL import Image
 from tests.planted import HEARD, PLANTED, STEP, spoken
 
+from regard.trace.site import Site
+from regard.trace.tokens import Side, Token
+from regard.trace.trace import Trace
 from regard.views.cells import still_bundle
 
 
@@ -24,7 +27,7 @@ def parts_of(picture):
 def test_rows_of_words_are_those_of_the_token_before_them_over_the_seconds_of_the_sound(trace):
     drawn = trace.figure("sound", layer=0, head=0)
     spectrogram, _, rows = parts_of(drawn)
-    assert [label.get_text() for label in rows.get_yticklabels()] == ["ever", "tried", "."]
+    assert [label.get_text() for label in rows.get_yticklabels()] == ["ever", "tried", "“.”"]
     shown = rows.images[0].get_array()
     assert shown.argmax(axis=1).tolist() == list(PLANTED.values()) and (shown.max(axis=1) == 1).all()
     np.testing.assert_allclose(shown[1, 21:24], [0.5, 1, 0.5])  # each scaled to its own maximum
@@ -47,12 +50,38 @@ def test_a_figure_of_a_sound_says_what_it_shows_and_what_it_leaves_out(trace):
     both = trace.figure("sound")
     assert both.figure.get_suptitle() == "When 2 heads of layer 1 listen for each word"
     below = both.figure.get_supxlabel().replace("\n", " ")
-    for part in ("planted", "“ever tried.”", "a sound of 1.0 s", "cross layer 1 mean of heads 0, 1"):
+    for part in ("planted", "“ever tried.”", "recording, 1.0 s", "cross layer 1 mean of heads 0, 1"):
         assert part in below
-    assert "50% of the attention is on silence added after the sound" in below
+    assert "50% of the attention falls on the padding after the recording, not drawn" in below
     svg = " ".join(ElementTree.fromstring(both.svg()).itertext())
-    for part in ("time, seconds", "attention weight / the row's largest", "pitch", "is written next"):
+    for part in ("time, seconds", "attention weight / the row's largest", "frequency", "is written next"):
         assert part in svg
+
+
+def resting(frame, rest):
+    """Eight words, each heard at a moment of its own; both heads also look at one frame, whatever comes next."""
+    trace = spoken()
+    texts = ["<|start|>", *(f" w{i}" for i in range(8))]
+    maps = np.zeros((2, len(texts), len(trace.side("sound").tokens)), np.float32)
+    for row in range(len(texts)):
+        maps[:, row, 3 + 5 * row] = 1 - rest
+        maps[:, row, frame] += rest
+    maps[0, :8, frame] = 0  # head 0 rests there before the end alone
+    maps[0, 7, frame] = 0.6
+    side = Side("decoder", tuple(Token(t, i, word=i, special=i < 1) for i, t in enumerate(texts)))
+    sides = {"sound": trace.side("sound"), "decoder": side}
+    return Trace(sides, (Site("cross", 0, "decoder", "sound", (0, 1), maps=maps),), {"model": "planted"})
+
+
+def test_a_moment_at_which_the_layer_rests_is_marked_and_explained():
+    drawn = resting(46, 0.04).figure("sound", head=0).figure
+    assert [text.get_text() for text in drawn.axes[2].texts] == ["▼ rests"]
+    (mark,) = drawn.axes[2].texts
+    assert mark.xy[0] == pytest.approx(46.5 * STEP, abs=1e-4)
+    below = drawn.get_supxlabel().replace("\n", " ")
+    assert f"at {46.5 * STEP:.2f} s layer 0 rests, whatever word comes next" in below
+    none = resting(46, 0.004).figure("sound", head=0).figure
+    assert not none.axes[2].texts and "rests" not in none.get_supxlabel()
 
 
 def test_moments_are_a_map_of_seconds_by_seconds(trace):

@@ -10,14 +10,18 @@ export function sizeOf(values: Float32Array): number {
   return Math.sqrt(sum / Math.max(1, values.length)) || 1;
 }
 
-/** One vector; `order` says which neuron stands where. */
+/** The edges of so many cells of one width. */
+export const even = (count: number, cell: number): number[] =>
+  Array.from({ length: count + 1 }, (_, c) => c * cell);
+
+/** One vector; `order` says which neuron stands where, and `edges` where each begins and the last one ends. */
 export function strip(
   pen: Pen,
   values: Float32Array,
   order: readonly number[],
+  edges: ArrayLike<number>,
   x: number,
   y: number,
-  cell: number,
   height: number,
   size: number,
 ): void {
@@ -25,7 +29,8 @@ export function strip(
     const value = values[order[c]];
     const alpha = Math.tanh(Math.abs(value) / size);
     if (alpha < 0.02) continue;
-    pen.rect(x + c * cell, y, cell > 3 ? cell - 0.5 : cell, height, {
+    const cell = edges[c + 1] - edges[c];
+    pen.rect(x + edges[c], y, cell > 3 ? cell - 0.5 : cell, height, {
       colour: value < 0 ? SIGNS.negative : SIGNS.positive,
       alpha,
     });

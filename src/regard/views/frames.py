@@ -19,8 +19,10 @@ from regard.views.themes import name_colours
 _LINE = 1.6  # points
 _FAINT = "#c4cad6"  # the frame of a head without a name
 _ROW = 0.27  # inches of a row of the legend
-_BELOW = 4  # letters: under the numbers of the heads and what they are
-_NARROW = 4  # inches: a column of a paper
+_LETTERS = 6.5  # points
+BELOW = 0.36  # inches under the numbers of the heads and what they are
+NARROW = 4  # inches: a column of a paper
+_ENTRY = 1.25  # inches of a name with its swatch
 
 
 def _names(trace: Trace, kind: str) -> Iterator[tuple[int, int, str | None]]:
@@ -44,11 +46,18 @@ def counted_names(trace: Trace, kind: str) -> tuple[Counter[str], int]:
 
 
 def named_frames(
-    axes: Any, trace: Trace, kind: str, corner: Callable[[int, int], tuple[float, float]], size: float, letters: float
-) -> None:
+    axes: Any,
+    trace: Trace,
+    kind: str,
+    corner: Callable[[int, int], tuple[float, float]],
+    size: float,
+    letters: float,
+    room: tuple[float, float],
+) -> int:
     """Frame every head that has a name; `corner` is where the map at a row and column of the grid begins.
 
-    The name stands below its map, in `letters` points; with 0 the frame stands alone.
+    The name stands below its map, in `letters` points; with 0 the frame stands alone. `room` has the inches of all maps
+    and those to leave free at the right of the legend. Returns how many rows the legend has.
     """
     from matplotlib.patches import Patch, Rectangle
 
@@ -62,23 +71,34 @@ def named_frames(
         if letters:
             axes.text(x + size / 2, y + size * 1.04, short_of(name), ha="center", va="top", size=letters, color=INK)
     counts, _ = counted_names(trace, kind)
+    figure = axes.figure
     if not counts:
-        return
+        figure.set_figheight(figure.get_figheight() + (2 * _ROW if room[1] else 0))
+        return 0
     handles = [
         Patch(facecolor="none", edgecolor=colours[name], linewidth=_LINE, label=f"{name} {count}")
         for name, count in counts.most_common()
     ]
-    figure = axes.figure
-    columns = min(len(handles), 4 if figure.get_figwidth() > _NARROW else 2)
-    figure.set_figheight(figure.get_figheight() + _ROW * (0.7 - (-len(handles) // columns)))
+    narrow = figure.get_figwidth() < NARROW
+    free = room[0] - (0 if narrow else room[1])
+    rows = -(-len(handles) // max(1, int(free / _ENTRY)))
+    columns = -(-len(handles) // rows)
+    under = 2 if narrow and room[1] else 0  # the colours of the maps stand below it
+    figure.set_figheight(figure.get_figheight() + _ROW * (0.7 + max(rows, 2) + under))
     axes.legend(
-        handles=handles,
-        loc="upper left",
-        bbox_to_anchor=(0, 0),
-        borderaxespad=_BELOW,
+        handles=_across(handles, columns),
+        loc="upper center",
+        bbox_to_anchor=(free / 2 / room[0], 0),
+        borderaxespad=72 * BELOW / _LETTERS,
         ncols=columns,
-        fontsize=6.5,
+        fontsize=_LETTERS,
         labelcolor=INK,
         handlelength=1.4,
         frameon=False,
     )
+    return rows
+
+
+def _across(entries: list[Any], columns: int) -> list[Any]:
+    """Entries in the order in which a legend, which fills its columns one by one, reads across."""
+    return [entry for column in range(columns) for entry in entries[column::columns]]

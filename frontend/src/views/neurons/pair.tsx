@@ -5,6 +5,7 @@ import { attribution, mostOf, movers, participation, productOf, riseOf } from ".
 import { useSay, useStore } from "../../frame/context";
 import { figure, hundredths, withSign } from "../../marks/scales";
 import type { Store } from "../../state/store";
+import { together } from "../../words";
 import { quoted } from "../../words/quoted";
 import { partFor, scoreOf } from "./said";
 import { bestOf, type Expanded, expand, LISTED, sees } from "./table";
@@ -44,7 +45,7 @@ export function PairAbout() {
       <h3 dir="auto">{tell("cell", names)}</h3>
       {sees(shown, key) ? (
         <>
-          <Rise shown={shown} keyToken={key} names={names} />
+          <Rise shown={shown} keyToken={key} />
           <AttributionTable query={query} keyToken={key} />
           <Parts head={head} pair={pair} rise={rise} />
         </>
@@ -58,21 +59,15 @@ export function PairAbout() {
 interface RiseProps {
   shown: Expanded;
   keyToken: number;
-  names: { query: string; key: string };
 }
 
 /** How much the pair gets, and how few neurons make its score. */
-function Rise({ shown, keyToken, names }: RiseProps) {
+function Rise({ shown, keyToken }: RiseProps) {
   const store = useStore();
   const tell = useSay();
-  return (
-    <>
-      {!store.look.value.contributions && (
-        <p dir="auto">{tell("pairGets", { ...names, value: hundredths(shown.weights[keyToken]) })}</p>
-      )}
-      <p data-rise>{scoreOf(shown, keyToken, tell)}</p>
-    </>
-  );
+  const share = hundredths(shown.weights[keyToken]);
+  const gets = !store.look.value.contributions && tell("pairGets", { value: share });
+  return <p data-rise>{together(gets, scoreOf(shown, keyToken, tell))}</p>;
 }
 
 /** The neurons that move the score most, as bars; their numbers are folded. */
@@ -97,7 +92,7 @@ function Parts({ head, pair: [query, key], rise }: { head: Head; pair: Pair; ris
       <ol>
         {listed.map((c) => (
           <li key={c} class={c === pointed ? "lit" : ""} title={line(c)}>
-            <span>{tell("neuronName", { index: c })}</span>
+            <span>{c}</span>
             <span class="bar">
               <i
                 class={rise[c] < 0 ? "negative" : "positive"}

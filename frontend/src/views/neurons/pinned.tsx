@@ -2,12 +2,11 @@
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Lens } from "../../compute/lens";
-import { productOf } from "../../compute/pairs";
 import { useSay, useStore } from "../../frame/context";
 import { canvasPen, prepare } from "../../marks/pen";
-import { strip } from "../../marks/vectors";
+import { even, strip } from "../../marks/vectors";
 import { togglePair } from "./pair";
-import { expand } from "./table";
+import { addedTo, expand } from "./table";
 
 /** Pairs of other queries, kept to be compared with the rows of this one. */
 export function Pairs({ lens }: { lens: Lens }) {
@@ -51,7 +50,7 @@ function PairStrip({ lens, query, key_ }: { lens: Lens; query: number; key_: num
     const d = shown.order.length;
     const cell = Math.min(8, 460 / d);
     const pen = canvasPen(prepare(canvas.current!, d * cell, 16));
-    strip(pen, productOf(lens.head, query, key_), shown.order, 0, 0, cell, 16, shown.sizes.product);
+    strip(pen, addedTo(shown, key_), shown.order, even(d, cell), 0, 0, 16, shown.sizes.product);
   }, [lens, query, key_, ordered, store.theme.value]);
   return <canvas ref={canvas} aria-hidden="true" />;
 }

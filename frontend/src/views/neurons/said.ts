@@ -61,11 +61,11 @@ export function ledeOf(shown: Expanded, tell: Say): string {
   return tell(more ? "ledeNeuronsBias" : "ledeNeurons", { ...names, ...said });
 }
 
-/** The neurons that count most for a key, by the numbers that the picture has, and what each adds; null where none does. */
+/** The neurons that count most for a key, by the numbers that the picture has, and what they add; null where none does. */
 export function countingSaid(shown: Expanded, key: number, tell: Say): string | null {
   const found = countingOf(shown, key);
   if (!found.length) return null;
-  const list = found.map(({ neuron, adds }) => tell("countingOne", { neuron, adds: withSign(adds) }));
+  const list = found.map(({ neuron }) => neuron);
   return tell("counting", {
     key: quoted(shown.lens.columns.names[key]),
     n: found.length,
@@ -75,18 +75,23 @@ export function countingSaid(shown: Expanded, key: number, tell: Say): string | 
   });
 }
 
-/** The score of any key, beside the average of its row. */
+/** The score of any key, beside the average of its row; of the best key what the headline leaves out. */
 export function scoreOf(shown: Expanded, key: number, tell: Say): string {
   const { said, above, more } = madeOf(shown, key);
+  if (key === shown.best && shown.counting.length) {
+    const parts = !more && partsOf(shown, key, tell) !== null;
+    return together(tell("averageAlone", said), parts && tell("halfAlone", said));
+  }
   const where = tell(above < 0 ? "fall" : "rise", said);
   const made = partsOf(shown, key, tell);
   return together(tell(more ? "halfBias" : "half", { ...said, where }), made && tell("riseParts", { made }));
 }
 
-/** What the sum of q × k is multiplied with. */
-export function scaleOf({ site }: Lens): string {
+/** What q × k is multiplied with, as it is written behind it: / √32, × 0.2, or nothing. */
+export function scaledBy({ site }: Lens): string {
   const d = width(site);
-  return Math.abs(site.scale * Math.sqrt(d) - 1) < 1e-4 ? `1/√${d}` : figure(site.scale);
+  if (Math.abs(site.scale - 1) < 1e-4) return "";
+  return Math.abs(site.scale * Math.sqrt(d) - 1) < 1e-4 ? ` / √${d}` : ` × ${figure(site.scale)}`;
 }
 
 /** How vectors become weights, in the order of the columns. */
@@ -96,5 +101,5 @@ export function legendOf(lens: Lens, shown: Expanded | null, tell: Say): string 
   const blank = shown?.weights.some((weight, key) => weight < SMALL && sees(shown, key))
     ? tell("blankBelow")
     : "";
-  return tell("legendNeurons", { scale: scaleOf(lens), more, blank });
+  return tell("legendNeurons", { scaled: scaledBy(lens), more, blank });
 }

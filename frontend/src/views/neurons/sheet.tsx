@@ -47,7 +47,7 @@ export function Sheet({ lens, query, beat }: { lens: Lens; query: number | null;
   const at = useComputed(() => {
     const count = shown.value ? shown.value.rows.length : source.value.lens.rows.count;
     const row = store.narrow.value ? FINGER : rowHeight(box.value.height, count);
-    return layout(box.value.width - 8, width(source.value.lens.site), row);
+    return layout(box.value.width - 8, width(source.value.lens.site), row, shown.value?.counting.length);
   });
   useSignalEffect(() => {
     const { width: wide, height, top } = box.value;
@@ -161,7 +161,7 @@ export function picture(pen: Pen, store: Store, wide: number): number | null {
   if (!lens) return null;
   const query = store.selection.peek().queries.at(-1);
   const shown = query === undefined ? null : expand(lens, query, store.ordered.peek());
-  const at = layout(wide - 8, width(lens.site), PRINTED);
+  const at = layout(wide - 8, width(lens.site), PRINTED, shown?.counting.length);
   const height = (shown ? lens.columns.count : lens.rows.count) * at.row;
   drawHead(pen, store, shown, at);
   drawBody(shifted(pen, 0, HEAD), store, lens, shown, at, 0, height);

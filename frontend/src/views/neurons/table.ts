@@ -4,22 +4,26 @@ import { keyVectors, queryVectors, width } from "../../compute/attention";
 import type { Lens } from "../../compute/lens";
 import { averageOf, averageProduct, movers, productOf, type Row, riseOf, rowOf } from "../../compute/pairs";
 import { elided, type Lettering, measure, type Pen } from "../../marks/pen";
-import { brief, type Palette, SMALL, signColour } from "../../marks/scales";
-import { sizeOf, strip } from "../../marks/vectors";
+import { brief, decimals, type Palette, SMALL, signColour } from "../../marks/scales";
+import { even, sizeOf, strip } from "../../marks/vectors";
 import { listedName, parted } from "../../words/quoted";
 
 const LOW = 20; // height of a row where there are many
 const HIGH = 44; // and where there are few
 export const LINES = { query: 24, titles: 20, names: 36, average: 24 }; // of the table's head
 export const HEAD = LINES.query + LINES.titles + LINES.names + LINES.average;
-const USUAL = { label: 110, number: 52, gap: 30, least: 1.25 };
+const USUAL = { label: 110, number: 46, gap: 28, least: 1 };
 const TIGHT = { label: 84, number: 42, gap: 8, least: 0.75 }; // on a phone, where k is left out
 const ROOMY = 520; // pixels from which everything is shown
-const WIDEST = 15; // pixels of a cell of q × k
+const WIDEST = 15; // pixels of a cell
+const NAMED = { most: 29, least: 13 }; // pixels of a neuron with its number above it
 
 export interface Layout {
   row: number; // height of a row
   cell: number; // width of a neuron
+  wide: number; // of one that counts
+  named: number; // how many of those there are
+  strip: number; // of all
   label: number; // where names of keys end
   q: number; // where q and k begin
   k: boolean; // whether there is room for k
@@ -36,19 +40,46 @@ export interface Layout {
 export const rowHeight = (free: number, count: number): number =>
   Math.max(LOW, Math.min(HIGH, Math.floor(free / Math.max(1, count))));
 
-/** Columns of the table in a given width, for vectors of dimension d. */
-export function layout(available: number, d: number, row = LOW): Layout {
-  const k = available >= ROOMY;
+/** Columns of the table in a given width, for vectors of dimension d, of which so many neurons count. */
+export function layout(available: number, d: number, row = LOW, counting = 0): Layout {
+  const roomy = columns(available, d, row, counting, true);
+  const k = available >= ROOMY && roomy.named === counting && roomy.width <= available + 1;
+  return k ? roomy : columns(available, d, row, counting, false);
+}
+
+function columns(available: number, d: number, row: number, counting: number, k: boolean): Layout {
   const { label, number, gap, least } = k ? USUAL : TIGHT;
-  const bar = Math.max(22, Math.min(170, available * (k ? 0.11 : 0.06)));
-  const room = available - label - 2 * (number + bar) - (k ? 3.5 : 4) * gap;
-  const fit = Math.floor((4 * room) / (d * (k ? 2 : 1))) / 4;
-  const cell = Math.max(least, Math.min(WIDEST, fit));
+  const bar = Math.max(20, Math.min(140, available * (k ? 0.08 : 0.05)));
+  const room = (available - label - 2 * (number + bar) - (k ? 3.5 : 4) * gap) / (k ? 2 : 1);
+  const cells = cellsIn(room, d, least, counting);
+  const strip = cells.named * cells.wide + (d - cells.named) * cells.cell;
   const q = label + gap / 2;
-  const product = k ? q + d * cell + gap : q;
-  const score = product + d * cell + gap;
+  const product = k ? q + strip + gap : q;
+  const score = product + strip + gap;
   const weight = score + bar + number + gap;
-  return { row, cell, label, q, k, product, score, weight, bar, number, gap, width: weight + bar + number };
+  const places = { label, q, k, product, score, weight, bar, number, gap, width: weight + bar + number };
+  return { row, ...cells, strip, ...places };
+}
+
+/** How wide neurons are in so much room: those that count have a number above them, and there are fewer where that does not fit. */
+function cellsIn(room: number, d: number, least: number, counting: number) {
+  const quarters = (width: number) => Math.floor(4 * width) / 4;
+  const one = Math.max(least, Math.min(WIDEST, quarters(room / d)));
+  const widest = (named: number) => (room - (d - named) * least) / named;
+  let named = Math.min(counting, d);
+  while (named > 0 && widest(named) < NAMED.least) named--;
+  if (!named) return { cell: one, wide: one, named };
+  const wide = Math.max(one, quarters(Math.min(NAMED.most, widest(named))));
+  const cell = d > named ? Math.min(one, quarters((room - named * wide) / (d - named))) : wide;
+  return { cell: Math.max(least, cell), wide, named };
+}
+
+/** Where each neuron begins in a strip, and where the last one ends. */
+export function edgesOf({ order, counting }: Expanded, at: Layout): number[] {
+  const wide = new Set(counting.slice(0, at.named));
+  const edges = [0];
+  for (const neuron of order) edges.push(edges[edges.length - 1] + (wide.has(neuron) ? at.wide : at.cell));
+  return edges;
 }
 
 /** A query expanded: everything its rows need. */
@@ -56,14 +87,17 @@ export interface Expanded {
   lens: Lens;
   query: number; // token
   order: number[];
+  counting: number[]; // neurons that move the best score most
   rows: Row[];
   weights: Float32Array;
   top: number;
   best: number; // the key with the largest score
   average: number; // of the scores
-  mean: Float32Array; // of q × k
+  mean: Float32Array; // of what neurons add to a score
   sizes: { q: number; k: number; product: number };
 }
+
+const CLEAR = 2; // times the size of numbers: where their colour is three quarters of the full one
 
 /** Everything about one query; neurons are in the order of what they add to its best key above the average, or as they are. */
 export function expand(lens: Lens, query: number, ordered: boolean): Expanded {
@@ -73,19 +107,35 @@ export function expand(lens: Lens, query: number, ordered: boolean): Expanded {
   const [q, k] = [queryVectors(head), keyVectors(head)];
   const rows = rowOf(head, query);
   const best = rows.reduce((most, { score }, key) => (score > rows[most].score ? key : most), 0);
+  const moving = movers(riseOf(head, query, best), d);
+  const seen = rows.filter(({ score }) => Number.isFinite(score)).length;
   return {
     lens,
     query,
-    order: ordered ? movers(riseOf(head, query, best), d) : Array.from({ length: d }, (_, c) => c),
+    order: ordered ? moving : Array.from({ length: d }, (_, c) => c),
+    counting: seen < 2 ? [] : moving.slice(0, LISTED),
     rows,
     weights,
     top: weights.reduce((top, x) => Math.max(top, x), 1e-12),
     best,
     average: averageOf(rows),
-    mean: averageProduct(head, query, rows),
-    sizes: { q: 1.4 * sizeOf(q), k: 1.4 * sizeOf(k), product: 1.4 * sizeOf(q) * sizeOf(k) },
+    mean: averageProduct(head, query, rows).map((x) => x * head.site.scale),
+    sizes: sizesOf(CLEAR * sizeOf(q), CLEAR * sizeOf(k), head.site.scale),
   };
 }
+
+/** Where colours are clear; q and k share one size, and so one key, unless they are of different orders. */
+function sizesOf(q: number, k: number, scale: number): Expanded["sizes"] {
+  const product = (q * k * Math.abs(scale)) / CLEAR;
+  const both = Math.sqrt(q * k);
+  return Math.max(q, k) < ALIKE * both ? { q: both, k: both, product } : { q, k, product };
+}
+
+const ALIKE = 1.6; // times their middle
+
+/** What each neuron adds to the score of a key. */
+export const addedTo = ({ lens, query }: Expanded, key: number): Float32Array =>
+  productOf(lens.head, query, key).map((x) => x * lens.head.site.scale);
 
 /** The best key of a query. */
 export const bestOf = (lens: Lens, query: number): number => expand(lens, query, false).best;
@@ -127,8 +177,11 @@ export function keyRows(
 
 /** The row that is told of: a stroke under the neurons that count most, and signs lead from column to column. */
 function explained(pen: Pen, shown: Expanded, key: number, at: Layout, y: number, colours: Palette): void {
-  for (const { place } of countingOf(shown, key))
-    pen.rect(at.product + place * at.cell, y + at.row - 2, at.cell - 0.5, 2, { colour: colours.accent });
+  const edges = edgesOf(shown, at);
+  for (const { place } of countingOf(shown, key)) {
+    const wide = edges[place + 1] - edges[place] - 0.5;
+    pen.rect(at.product + edges[place], y + at.row - 2, wide, 2, { colour: colours.accent });
+  }
   if (!at.k) return;
   const sign = (x: number, text: string) =>
     pen.text(x, y + at.row / 2, text, { colour: colours.quiet, size: 14, mono: false, align: "middle" });
@@ -179,14 +232,14 @@ function keyRow(pen: Pen, shown: Expanded, key: number, at: Layout, y: number, c
   if (at.k) {
     const k = keyVectors(head).subarray(key * d, (key + 1) * d);
     const high = Math.round(at.row * 0.6);
-    strip(pen, k, order, at.q, y + (at.row - high) / 2, at.cell, high, shown.sizes.k);
+    strip(pen, k, order, edgesOf(shown, at), at.q, y + (at.row - high) / 2, high, shown.sizes.k);
   }
-  products(pen, productOf(head, shown.query, key), shown, at, y, at.row);
+  products(pen, addedTo(shown, key), shown, at, y, at.row);
   scoreBar(pen, shown, at, rows[key].score, y, at.row, key === shown.best, colours);
   weightBar(pen, shown, key, at, y, colours);
 }
 
-/** q × k of a row, the strip that is read. */
+/** What neurons add to a score, the strip that is read. */
 export function products(
   pen: Pen,
   values: Float32Array,
@@ -195,7 +248,7 @@ export function products(
   y: number,
   row: number,
 ): void {
-  strip(pen, values, shown.order, at.product, y + 2, at.cell, row - 4, shown.sizes.product);
+  strip(pen, values, shown.order, edgesOf(shown, at), at.product, y + 2, row - 4, shown.sizes.product);
 }
 
 /** Where a score stands in its column, and where 0 does. */
@@ -224,7 +277,7 @@ export function scoreBar(
     alpha: bold ? 0.95 : 0.5,
   });
   pen.text(at.score + at.bar + at.number, y + row / 2, fixed(score, shown), {
-    ...{ colour: colours.ink, size: 12, align: "end", bold },
+    ...{ colour: colours.ink, size: 12, align: "end", bold, mono: false },
   });
 }
 
@@ -237,7 +290,7 @@ function weightBar(pen: Pen, shown: Expanded, key: number, at: Layout, y: number
     colour: colours.accent,
   });
   pen.text(at.width, y + at.row / 2, brief(weights[key]), {
-    ...{ colour: colours.ink, size: 12, align: "end", bold: key === shown.best },
+    ...{ colour: colours.ink, size: 12, align: "end", bold: key === shown.best, mono: false },
   });
 }
 
@@ -245,15 +298,15 @@ function weightBar(pen: Pen, shown: Expanded, key: number, at: Layout, y: number
 export function fixed(value: number, { rows }: Expanded): string {
   if (!Number.isFinite(value)) return "−∞";
   const largest = Math.max(...rows.map(({ score }) => (Number.isFinite(score) ? Math.abs(score) : 0)));
-  return value.toFixed(largest >= 100 ? 0 : largest >= 10 ? 1 : 2).replace("-", "−");
+  return decimals(value, largest >= 100 ? 0 : largest >= 10 ? 1 : 2);
 }
 
 /** Which neuron lies under x, and in which strip. */
 export function neuronAt(shown: Expanded, at: Layout, x: number): number | null {
-  const strips = [[at.product, at.cell], ...(at.k ? [[at.q, at.cell]] : [])];
-  for (const [start, cell] of strips) {
-    const place = Math.floor((x - start) / cell);
-    if (x >= start && place < shown.order.length) return shown.order[place];
+  const edges = edgesOf(shown, at);
+  for (const start of at.k ? [at.product, at.q] : [at.product]) {
+    const place = edges.findIndex((edge) => edge > x - start) - 1;
+    if (place >= 0) return shown.order[place];
   }
   return null;
 }
@@ -272,14 +325,15 @@ export function overview(
   const order = Array.from({ length: d }, (_, c) => c);
   const own = head.site.query === head.site.key;
   const [q, k] = [queryVectors(head), keyVectors(head)];
-  const sizes = [1.4 * sizeOf(q), 1.4 * sizeOf(k)];
+  const sizes = [CLEAR * sizeOf(q), CLEAR * sizeOf(k)];
+  const edges = even(d, at.cell);
   const last = Math.min(rows.count, Math.ceil((top + height) / at.row));
   for (let i = Math.floor(top / at.row); i < last; i++) {
     const y = i * at.row - top;
     token(pen, rows.names[i], at, y, { colour: rows.special[i] ? colours.quiet : colours.ink });
-    const one = (values: Float32Array, x: number, cell: number, size: number) =>
-      strip(pen, values.subarray(i * d, (i + 1) * d), order, x, y + 3, cell, at.row - 6, size);
-    one(q, at.q, at.cell, sizes[0]);
-    if (own && at.k) one(k, at.product, at.cell, sizes[1]);
+    const one = (values: Float32Array, x: number, size: number) =>
+      strip(pen, values.subarray(i * d, (i + 1) * d), order, edges, x, y + 3, at.row - 6, size);
+    one(q, at.q, sizes[0]);
+    if (own && at.k) one(k, at.product, sizes[1]);
   }
 }

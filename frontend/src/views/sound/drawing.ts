@@ -2,9 +2,11 @@
 
 import { sayIn } from "../../frame/context";
 import { heat } from "../../marks/heat";
+import { BAR_ROOM, colourBar, colourRow } from "../../marks/legend";
 import { elided, type Pen } from "../../marks/pen";
-import { palette } from "../../marks/scales";
+import { hundredths, type Palette, palette, rampStops, STEPS as SHADES } from "../../marks/scales";
 import type { Store } from "../../state/store";
+import { listedName } from "../../words/quoted";
 import { curveOf, type Heard, type Listened, type Pointed, restIn } from "./scene";
 
 export interface Layout {
@@ -14,24 +16,29 @@ export interface Layout {
   axis: number;
   curve: number;
   row: number;
+  beside: boolean; // the colours of the rows are explained at their right, else below them
 }
 
 const MANY = 24; // words from which rows are lower
 
 /** Where things are drawn in so much width. */
 export function layoutOf(heard: Heard, width: number, narrow: boolean): Layout {
-  const left = heard.words.length ? (narrow ? 74 : 120) : 8;
+  const left = narrow ? 74 : 120;
   const parts = narrow
     ? { spectrogram: 72, axis: 20, curve: 40, row: 24 }
     : { spectrogram: 80, axis: 20, curve: 44, row: heard.words.length > MANY ? 18 : 23 };
-  return { left, width: Math.max(40, width - left - 8), ...parts };
+  const beside = heard.words.length > 0 && !narrow;
+  return { left, width: Math.max(40, width - left - (beside ? BAR_ROOM + 4 : 8)), ...parts, beside };
 }
 
 const topOf = ({ spectrogram, axis, curve }: Layout): number => spectrogram + axis + curve + 12;
 
 /** How high the picture is. */
 export const heightOf = (heard: Heard, layout: Layout): number =>
-  topOf(layout) + heard.words.length * layout.row + (restIn(heard) ? MARK : 8);
+  topOf(layout) + heard.words.length * layout.row + (restIn(heard) ? MARK : 8) + keyHeight(heard, layout);
+
+/** Room below the rows for what their colours mean, where there is none beside them. */
+const keyHeight = (heard: Heard, { beside }: Layout): number => (heard.words.length && !beside ? 44 : 0);
 
 const MARK = 20; // height of the line below the rows that says where heads rest
 
@@ -112,13 +119,20 @@ export function drawBack(pen: Pen, store: Store, heard: Heard, layout: Layout): 
       mono: false,
     });
   }
+  const quiet = { colour: colours.quiet, size: 11, mono: false, align: "end" as const };
+  const tell = sayIn(store);
+  if (image) {
+    pen.text(left - 8, 7, tell("soundHigh"), quiet);
+    pen.text(left - 8, spectrogram - 7, tell("soundLow"), quiet);
+  }
   if (!heard.words.length) return;
   const top = topOf(layout);
   pen.image(rasterOf(heard, theme), left, top, width, heard.words.length * layout.row);
   heard.words.forEach((word, n) => {
     const y = top + (n + 0.5) * layout.row;
-    pen.text(left - 8, y, elided(word, left - 14, 13), { colour: colours.ink, align: "end" });
+    pen.text(left - 8, y, elided(listedName(word), left - 14, 13), { colour: colours.ink, align: "end" });
   });
+  key(pen, heard, layout, tell("soundBar"), colours);
   const rest = restIn(heard);
   if (!rest) return;
   const x = left + ((rest.frame + 0.5) / heard.frames) * width;
@@ -127,7 +141,25 @@ export function drawBack(pen: Pen, store: Store, heard: Heard, layout: Layout): 
   pen.text(x - 5, y, text, { colour: colours.quiet, size: 12, mono: false });
 }
 
-const VEIL = 0.62; // over the rows of other words, while one is meant
+/** What the colours of the rows mean. */
+function key(pen: Pen, heard: Heard, layout: Layout, name: string, colours: Palette): void {
+  const { left, width, row, beside } = layout;
+  const top = topOf(layout);
+  const high = heard.words.length * row;
+  if (beside) {
+    const bar = { top: 1, log: false, name };
+    colourBar(pen, [left + width + 16, top], Math.max(BAR.least, Math.min(high, BAR.most)), bar, colours);
+    return;
+  }
+  const y = heightOf(heard, layout) - keyHeight(heard, layout) + 4;
+  pen.text(left, y + 4, name, { colour: colours.quiet, size: 11, mono: false });
+  const stops = rampStops(colours.theme, SHADES);
+  const marks = [0, 0.5, 1].map((share): [number, number] => [share, share]);
+  colourRow(pen, [left, y + 14], Math.min(width, BAR.most), { stops, ticks: marks }, colours);
+}
+
+const BAR = { least: 60, most: 240 }; // pixels
+const VEIL = 0.3; // over the rows of other words, while one is meant; their names stay as they are
 
 /** What follows the pointer: the curve, the word and moment that are meant, and where it plays. */
 export function drawFront(
@@ -156,13 +188,17 @@ export function drawFront(
       });
   }
   pen.rect(left, base, width, 1, { colour: colours.rule });
+  const chosen = pointed.word !== null || !heard.words.length;
+  if (most > 1e-9) scale(pen, layout, most, sayIn(store)(chosen ? "soundCurve" : "soundCurveMean"), colours);
   const top = topOf(layout);
   const bottom = top + heard.words.length * layout.row;
   if (pointed.word !== null) {
     const y = top + pointed.word * layout.row;
     const veil = { colour: colours.ground, alpha: VEIL };
-    pen.rect(0, top, left + width, y - top, veil);
-    pen.rect(0, y + layout.row, left + width, bottom - y - layout.row, veil);
+    pen.rect(left, top, width, y - top, veil);
+    pen.rect(left, y + layout.row, width, bottom - y - layout.row, veil);
+    const name = elided(listedName(heard.words[pointed.word]), left - 14, 13);
+    pen.text(left - 8, y + layout.row / 2, name, { colour: colours.ink, align: "end", bold: true });
     pen.lines([0, y, left + width, y, 0, y + layout.row, left + width, y + layout.row], 2, 1, {
       colour: colours.ink,
     });
@@ -171,6 +207,19 @@ export function drawFront(
     pen.rect(left + frame * bar + bar / 2 - wide / 2, 0, wide, bottom, { colour });
   if (pointed.frame !== null) upright(pointed.frame, colours.ink, 1);
   if (playing !== null) upright(playing / heard.step - 0.5, colours.accent, 2);
+}
+
+/** How high the curve goes, and what it is. */
+function scale(pen: Pen, layout: Layout, most: number, name: string, colours: Palette): void {
+  const { left, spectrogram, axis, curve } = layout;
+  const base = spectrogram + axis + curve;
+  const quiet = { colour: colours.quiet, size: 11, mono: false, align: "end" as const };
+  const levels: [number, string][] = [
+    [base - curve + 7, hundredths(most)],
+    [base - curve / 2, name],
+    [base - 5, "0"],
+  ];
+  for (const [y, text] of levels) pen.text(left - 8, y, text, quiet);
 }
 
 /** The picture in words, for who does not see it. */

@@ -1,16 +1,14 @@
 // The view of a sound as a picture in a file.
 
 import { sayIn } from "../../frame/context";
-import { BAR_ROOM, colourBar } from "../../marks/legend";
 import { type Pen, shifted } from "../../marks/pen";
 import { palette } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import { drawBack, drawFront, heightOf, layoutOf } from "./drawing";
-import { stageOf, told, whose } from "./scene";
+import { stageOf, told } from "./scene";
 
 const TITLE = 24; // heights
 const AXIS = 20;
-const BAR = 240;
 
 /** The whole picture, for a file: what is shown, the seconds by their name, and what the blue means. */
 export function picture(pen: Pen, store: Store, width: number): number | null {
@@ -19,14 +17,9 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
   const { heard, pointed } = now;
   const tell = sayIn(store);
   const colours = palette(store.theme.value);
-  const words = heard.words.length > 0;
-  const layout = layoutOf(heard, width - (words ? BAR_ROOM : 0), false);
+  const layout = layoutOf(heard, width, false);
   const below = shifted(pen, 0, TITLE);
-  const said =
-    pointed.word === null && pointed.frame === null && words
-      ? tell("soundTitle")
-      : told(store, heard, pointed)[0];
-  pen.text(0, 10, `${whose(store)}${tell("colon")}${said}`, { colour: colours.ink, mono: false, bold: true });
+  pen.text(0, 10, told(store, heard, pointed)[0], { colour: colours.ink, mono: false, bold: true });
   drawBack(below, store, heard, layout);
   drawFront(below, store, heard, layout, pointed, null);
   const bottom = heightOf(heard, layout);
@@ -36,9 +29,5 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
     mono: false,
     align: "middle",
   });
-  if (words) {
-    const bar = { top: 1, log: false, name: tell("soundBar") };
-    colourBar(below, [layout.left + layout.width + 20, 0], Math.min(bottom - 8, BAR), bar, colours);
-  }
   return TITLE + bottom + AXIS;
 }

@@ -7,7 +7,7 @@ import type { Medium, Side } from "../../data/wire";
 import { sayIn } from "../../frame/context";
 import { stage } from "../../frame/drawn";
 import { looking } from "../../frame/keys";
-import { brief } from "../../marks/scales";
+import { hundredths } from "../../marks/scales";
 import type { Store } from "../../state/store";
 
 /** A side of moments, and the sound they are in. */
@@ -21,7 +21,6 @@ export interface Listened {
 /** The words that heads listen for, and when. */
 export interface Heard extends Listened {
   words: string[];
-  before: string[]; // the token whose row writes each word
   rows: number[]; // that token's position
   values: Float32Array; // (words, frames)
   beyond: Float32Array; // (words) on the silence that was added
@@ -82,7 +81,7 @@ export function* heardOf(store: Store): Generator<void, Heard> {
     yield;
   }
   const names = rows.map((row) => bare(text[row + 1]));
-  return { ...sound, words: names, before: rows.map((row) => bare(text[row])), rows, values, beyond, lens };
+  return { ...sound, words: names, rows, values, beyond, lens };
 }
 
 /** What is pointed at: a word, a moment, or both. */
@@ -93,15 +92,15 @@ export interface Pointed {
 
 export const NOWHERE: Pointed = { word: null, frame: null };
 
-/** (frames) what is drawn as a curve: of a word, of a moment that looks, or of all words together. */
+/** (frames) what is drawn as a curve: of a word, of a moment that looks, or the mean of all words. */
 export function curveOf(heard: Heard, { word, frame }: Pointed): Float32Array {
   const { frames, values } = heard;
   if (word !== null) return values.subarray(word * frames, (word + 1) * frames);
   if (!heard.words.length)
     return frame === null ? new Float32Array(frames) : heard.lens.row(frame).slice(0, frames);
-  const sum = new Float32Array(frames);
-  for (let i = 0; i < values.length; i++) sum[i % frames] += values[i];
-  return sum;
+  const mean = new Float32Array(frames);
+  for (let i = 0; i < values.length; i++) mean[i % frames] += values[i] / heard.words.length;
+  return mean;
 }
 
 /** (words) how much each of them listens at a moment, as a share of the most that any does. */
@@ -146,54 +145,58 @@ export function restIn(heard: Heard): { frame: number; share: number } | null {
 
 const TOLD = 4; // words named for a moment
 
-/** What the picture shows of what is pointed at, in words. */
-export function told(store: Store, heard: Heard, pointed: Pointed): string[] {
+/** What the picture shows of what is pointed at: a headline, and what is said below it. */
+export function told(store: Store, heard: Heard, pointed: Pointed): [headline: string, ...more: string[]] {
   const tell = sayIn(store);
   const { word, frame } = pointed;
+  const listens = { who: listener(store), mean: meanOf(store) };
   if (word !== null) {
-    const most = secondsOf(heard, largest(curveOf(heard, pointed)));
-    const who = listener(store);
-    const said = { word: heard.words[word], before: heard.before[word], seconds: most, who };
-    return [tell("soundWord", said), tell("soundBeyond", { share: brief(heard.beyond[word]) })];
+    const seconds = secondsOf(heard, largest(curveOf(heard, pointed)));
+    const share = heard.beyond[word];
+    const beyond = share > 0 ? [tell("soundBeyond", { share: hundredths(share) })] : [];
+    return [tell("soundWord", { word: heard.words[word], seconds, ...listens }), ...beyond];
   }
-  if (frame === null) return [tell(heard.words.length ? "soundText" : "soundFrames")];
+  if (frame === null)
+    return heard.words.length
+      ? [tell("soundTitle", listens), tell("soundText")]
+      : [tell("soundFramesTitle", listens), tell("soundFrames")];
   const seconds = secondsOf(heard, frame);
   if (!heard.words.length) {
     const row = curveOf(heard, pointed);
     const most = largest(row);
-    return [tell("soundMomentFrames", { seconds, most: secondsOf(heard, most), value: brief(row[most]) })];
+    return [
+      tell("soundMomentFrames", { seconds, most: secondsOf(heard, most), value: hundredths(row[most]) }),
+    ];
   }
   const by = listeners(heard, frame);
   const ranked = [...by.keys()].sort((a, b) => by[b] - by[a]).slice(0, TOLD);
-  const named = ranked.map((w) => tell("soundShare", { word: heard.words[w], value: brief(by[w]) }));
+  const named = ranked.map((w) => tell("soundShare", { word: heard.words[w], value: hundredths(by[w]) }));
   return [tell("soundMoment", { seconds, words: named.join(tell("comma")) })];
 }
 
 /** Whose attention it is, within a sentence. */
-export function listener(store: Store): string {
+function listener(store: Store): string {
   const { layer, heads } = store.selection.value;
-  const count = heads.length || store.site.value.heads.length;
-  const head = heads[0] ?? store.site.value.heads[0];
-  return count === 1
-    ? sayIn(store)("soundWhoOne", { layer, head })
-    : sayIn(store)("soundWhoMean", { layer, count });
+  const all = store.site.value.heads;
+  const head = heads[0] ?? all[0];
+  const one = (heads.length || all.length) === 1;
+  return one ? sayIn(store)("soundWhoOne", { layer, head }) : sayIn(store)("soundWhoLayer", { layer });
+}
+
+/** Of how many heads it is the mean, behind that sentence; empty of one head. */
+function meanOf(store: Store): string {
+  const all = store.site.value.heads.length;
+  const count = store.selection.value.heads.length || all;
+  if (count === 1) return "";
+  return sayIn(store)(count === all ? "soundMeanAll" : "soundMeanSome", { count, all });
 }
 
 /** The moment at which the chosen heads rest, in words; empty where there is none. */
 export function restTold(store: Store, heard: Heard): string {
   const rest = restIn(heard);
   if (!rest) return "";
-  const said = { seconds: secondsOf(heard, rest.frame), share: brief(rest.share), who: listener(store) };
+  const said = { seconds: secondsOf(heard, rest.frame), share: hundredths(rest.share), who: listener(store) };
   return sayIn(store)("soundRests", said);
-}
-
-/** Whose attention it is. */
-export function whose(store: Store): string {
-  const { layer, heads } = store.selection.value;
-  const count = heads.length || store.site.value.heads.length;
-  return count === 1
-    ? sayIn(store)("soundOne", { layer, head: heads[0] })
-    : sayIn(store)("soundMean", { layer, count });
 }
 
 const shown = stage<{ heard: Heard; pointed: Pointed }>();

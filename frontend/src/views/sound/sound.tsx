@@ -24,7 +24,6 @@ import {
   secondsOf,
   told,
   useStage,
-  whose,
 } from "./scene";
 
 export function Sound() {
@@ -70,23 +69,25 @@ function Listening({ heard }: { heard: Heard }) {
   return (
     <div class="stage sound" data-words={heard.words.length} data-frames={heard.frames}>
       <div class="sound-said">
-        <p class="quiet">{whose(store)}</p>
-        {heard.words.length > 0 && <Words heard={heard} pointed={pointed} hover={hover} />}
-        <p data-told="" aria-live="polite">
-          {together(first, ...rest)}
-        </p>
+        <div data-told="" aria-live="polite">
+          <p class="sound-lede" dir="auto">
+            {first}
+          </p>
+          <p class="quiet sound-more">{together(...rest)}</p>
+        </div>
+        <div class="sound-heard">
+          <button type="button" data-play="" onClick={() => (playing ? player.stop() : player.play())}>
+            {playing ? `■ ${tell("soundStop")}` : `▶ ${tell("soundPlay")}`}
+          </button>
+          {player.failed.value && <span class="quiet">{tell("soundSilent")}</span>}
+          {heard.words.length > 0 && <Words heard={heard} pointed={pointed} hover={hover} />}
+        </div>
         <p class="quiet sound-more">
           {together(
             heard.words.length > 0 && tell("soundShifted"),
             tell("soundColours"),
             restTold(store, heard),
           )}
-        </p>
-        <p>
-          <button type="button" data-play="" onClick={() => (playing ? player.stop() : player.play())}>
-            {playing ? `■ ${tell("soundStop")}` : `▶ ${tell("soundPlay")}`}
-          </button>
-          {player.failed.value && <span class="quiet"> {tell("soundSilent")}</span>}
         </p>
       </div>
       <Picture heard={current} pointed={asked} hover={hover} player={player} />

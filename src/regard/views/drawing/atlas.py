@@ -5,16 +5,16 @@ Enters: what is shown. Leaves: a matplotlib figure.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from regard.base.errors import UserError
 from regard.patterns.resting import rests_of
 from regard.trace.site import SURE, Array, Site
-from regard.views.drawing.common import QUIET, bare, colour_bar, farthest, grey_key, greys, lettering, new_figure
+from regard.views.drawing.common import GREY, QUIET, bare, colour_bar, farthest, greys, lettering, new_figure
 from regard.views.drawing.depicted import Depicted
-from regard.views.frames import named_frames
+from regard.views.frames import BELOW, NARROW, named_frames
 from regard.views.themes import theme
 
 if TYPE_CHECKING:
@@ -22,7 +22,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST_HEADS = 4096  # maps of an atlas
-_AROUND = 1.35  # inches beside the maps: numbers of the layers, the colour bar
+_AROUND = 0.6  # inches beside the maps: numbers of the layers
+_BESIDE = 1.35  # the same with a colour bar at the right
+_BAR = {"width": 1.1, "height": 0.07, "room": 1.9}  # inches of the colour bar below the maps, and of what belongs to it
+_SWATCH = 0.12  # inches
+_NAME, _ROW = 0.14, 0.17  # inches of the bar's name, and of a row of the legend
 _NAMEABLE = 0.4  # inches of a map with its name below it
 
 
@@ -37,7 +41,7 @@ def draw_atlas(job: Depicted) -> Figure:
     gap = max(2, size // 16)
     step = size + gap
     width = job.width or 1.2 + 0.62 * columns
-    cell = (width - _AROUND) / columns
+    cell = (width - (_BESIDE if job.shown == "worth" else _AROUND)) / columns
     letters = 6.0 if cell >= _NAMEABLE and job.shown != "worth" else 0.0  # of the names below the maps
     down = step + (size // 4 if letters else 0)
     whole = np.full((down * len(layers), step * columns), np.nan)
@@ -59,7 +63,6 @@ def draw_atlas(job: Depicted) -> Figure:
         image = axes.imshow(whole, cmap=theme().maps, vmin=0, vmax=1, interpolation="nearest")
         resting = np.where(rests, whole, np.nan)
         axes.imshow(resting, cmap=greys(), vmin=0, vmax=1, interpolation="nearest")  # over it
-        grey_key(colour_bar(drawn, image, axes, "weight / the head's largest"))
     axes.set_anchor("N")
     if not letters:
         axes.set_facecolor("#dfe3ea")  # shows where there is no map
@@ -71,10 +74,34 @@ def draw_atlas(job: Depicted) -> Figure:
     bare(axes)
     axes.spines[:].set_visible(False)
     grey = f"; grey: weight above {SURE}, only an exact cut tells" if job.shown == "worth" else ""
-    axes.set_xlabel(f"head; in each map rows look at columns{grey}", size=7, color=QUIET)
+    axes.set_xlabel(f"head{grey}", size=7, color=QUIET)
     axes.set_ylabel("layer", size=7, color=QUIET)
-    named_frames(axes, job.trace, kind, lambda row, column: (column * step - 0.5, row * down - 0.5), size, letters)
+    room = (cell * columns, cell * down / step * len(layers))  # inches of all maps
+    beside = 0.0 if job.shown == "worth" else _BAR["room"]
+    corner = lambda row, column: (column * step - 0.5, row * down - 0.5)  # noqa: E731
+    rows = named_frames(axes, job.trace, kind, corner, size, letters, (room[0], beside))
+    if beside:
+        under = rows if width < NARROW else 0
+        _bar_below(drawn, axes, image, room, under)
     return drawn
+
+
+def _bar_below(drawn: Figure, axes: Axes, image: Any, room: tuple[float, float], under: int) -> None:
+    """A short colour bar at the right below the maps, or under so many rows of the legend; beside it what is grey."""
+    from matplotlib.patches import Rectangle
+
+    wide, high = room
+    down = BELOW + _NAME + _ROW * under
+    place = (1 - _BAR["width"] / wide, -(down + _BAR["height"]) / high, _BAR["width"] / wide, _BAR["height"] / high)
+    bar = axes.inset_axes(place)
+    drawn.colorbar(image, cax=bar, orientation="horizontal", ticks=[0, 0.2, 0.4, 0.6, 0.8, 1])
+    bar.set_title("weight / the head's largest", size=6, color=QUIET, pad=2, loc="right")
+    bar.tick_params(labelsize=5.5, length=0, pad=2)
+    bar.spines[:].set_visible(False)
+    swatch, gap = _SWATCH / _BAR["width"], 0.5 / _BAR["width"]
+    fixed: dict[str, Any] = {"transform": bar.transAxes, "clip_on": False}
+    bar.add_patch(Rectangle((-gap - swatch, 0), swatch, 1, facecolor=GREY, **fixed))
+    bar.text(-gap + 0.04, 0.5, "resting", size=6, color=QUIET, va="center", **fixed)
 
 
 def _worth_atlas(drawn: Figure, axes: Axes, whole: Array, name: str) -> None:

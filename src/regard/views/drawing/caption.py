@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from regard.patterns.entries import RESTING_PLACES, does_of
-from regard.trace.lettering import plain, readable
+from regard.trace.lettering import plain
 from regard.trace.medium import SOUND
 from regard.trace.tokens import Side, subscript, text_of
-from regard.views.drawing.common import INK, QUIET, label_of, labels_of
+from regard.views.drawing.common import INK, QUIET, label_of, labels_of, listed, quoted
 from regard.views.drawing.depicted import Depicted
-from regard.views.drawing.heard import heard_in, told
+from regard.views.drawing.heard import heard_in, resting_told, told
 from regard.views.drawing.overlay import depicts_picture, headline
 from regard.views.frames import counted_names
 from regard.views.report import report_of
@@ -37,16 +37,15 @@ def write_caption(drawn: Figure, job: Depicted, view: str, title: str | None) ->
     facts = job.trace.facts
     parts = [str(facts.get("model", "attention maps")), _input(job)]
     if view == "atlas":
-        parts.append(f"{job.site.kind} layers")
+        parts += [f"{job.site.kind} layers", "in each map rows look at columns"]
         if job.shown != "worth" and counted_names(job.trace, job.site.kind)[0]:
             parts.append("each head counted by its most specific name")
     else:
         parts.append(f"{job.site.kind} layer {job.layer} {_which(job, view)}")
     if view == "sound":
-        parts += heard_in(job).silence()
+        parts += [*heard_in(job).silence(), *resting_told(job)]
     if view == "neurons":
-        token = job.trace.side(job.site.query_side).tokens[job.asking]
-        parts.append(f"query {readable(token.text)}")
+        parts.append(f"query {_asking(job)}")
     if job.shown == "contributions" and view != "neurons":
         parts.append("contributions ||αf(x)||")
     if job.shown == "worth":
@@ -107,15 +106,21 @@ def _having(count: int) -> str:
     return f": {count} {'has' if count == 1 else 'have'} a name" if count else ""
 
 
+def _asking(job: Depicted) -> str:
+    """The query, with its position where it stands there twice."""
+    tokens = job.trace.side(job.site.query_side).tokens
+    return labels_of(tokens, range(len(tokens)))[job.asking]
+
+
 def _neurons_title(job: Depicted, first: str) -> str:
     """Which key the query looks at most, and how far its score is above the others."""
     asked = job.asked
-    asking = label_of(job.trace.side(job.site.query_side).tokens[job.asking]) + subscript(job.asking)
+    asking = listed(label_of(job.trace.side(job.site.query_side).tokens[job.asking])) + subscript(job.asking)
     looked = labels_of(job.key_tokens, job.columns)[asked.best]
     score = float(asked.scores[asked.best])
     above = f"score {_two(score)}, {_two(score - asked.average)} above its row's average"
     few = f"half of that from {asked.half} of {asked.q.size} neurons"
-    return f"In head {first}, “{asking}” looks most at “{looked}”: {above}, {few}"
+    return f"In head {first}, {quoted(asking)} looks most at {quoted(looked)}: {above}, {few}"
 
 
 def _two(value: float) -> str:
@@ -146,7 +151,7 @@ def _input(job: Depicted) -> str:
 def _read(side: Side) -> str:
     """A side in words, or as the text it is."""
     if side.medium is not None and side.medium.kind == SOUND:
-        return f"a sound of {side.medium.size[0]:.1f} s"
+        return f"recording, {side.medium.size[0]:.1f} s"
     patches = sum(token.row is not None for token in side.tokens)
     if patches and all(token.row is not None or token.special for token in side.tokens):
         return f"a picture of {patches} patches"

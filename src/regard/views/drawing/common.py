@@ -5,6 +5,7 @@ Enters: axes. Leaves: the same axes, with a part more or less.
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -49,15 +50,20 @@ def label_of(token: Token) -> str:
 
 def labels_of(tokens: Sequence[Token], positions: Sequence[int] | Array) -> list[str]:
     """Tokens as a figure can print them; one that stands there twice carries its position, as in every view."""
-    texts = [label_of(token) for token in tokens]
+    texts = [listed(label_of(token)) for token in tokens]
     seen = Counter(texts)
-    return [numbered(text, at) if seen[text] > 1 else text for text, at in zip(texts, positions, strict=True)]
+    return [text + subscript(at) if seen[text] > 1 else text for text, at in zip(texts, positions, strict=True)]
 
 
-def numbered(text: str, position: int) -> str:
-    """A token with its position; one mark stands in quotes, since a full stop before digits reads as a number."""
-    mark = len(text) == 1 and not text.isalnum()
-    return (f"“{text}”" if mark else text) + subscript(position)
+def listed(text: str) -> str:
+    """A token in a list: marks stand in quotes, since a full stop before digits reads as a number."""
+    spelt = any(unicodedata.category(letter)[0] in "LNS" for letter in text)
+    return text if spelt or not text else f"“{text}”"
+
+
+def quoted(text: str) -> str:
+    """A token of a list within a sentence: in quotes, once."""
+    return text if text.startswith("“") else f"“{text}”"
 
 
 def bare(axes: Axes) -> None:

@@ -130,6 +130,16 @@ class Depicted:
         return first if first is not None and 0 < first < len(shown) else None
 
     @property
+    def bounds(self) -> tuple[list[int], list[int]]:
+        """The queries and keys shown with which another sentence, turn or other part begins."""
+        return self._bounds(self.site.query_side, self.rows), self._bounds(self.site.key_side, self.columns)
+
+    def _bounds(self, side: str, shown: Array) -> list[int]:
+        starts = [segment.start for segment in self.trace.side(side).segments]
+        part = np.searchsorted(sorted(starts), shown, side="right")
+        return [int(at) + 1 for at in np.flatnonzero(np.diff(part))]
+
+    @property
     def asking(self) -> int:
         """The query whose scores are shown: by default the last one that is not special."""
         if self.query is not None:

@@ -36,11 +36,13 @@ _RESTING = 0.55  # of the opacity of other lines: what rests stays in the backgr
 _LEGEND = 12  # heads that a legend lists
 _STRENGTHS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100)  # the weights that legends of lines name, in every view
 _SWATCHES = 4
+_STRONG = 0.6  # of the full opacity: stronger lines are wider
+_THIN, _WIDE = 0.5, 1.3  # points
 _COLUMN = 4  # inches: narrower, both legends need short words
 
 
 def draw_heads(job: Depicted) -> Figure:
-    """Two columns of tokens, a line per query and key: opacity is weight, colour one of several heads, grey rests."""
+    """Two columns of tokens, a line per query and key: opacity is strength, colour one of several heads, grey rests."""
     job.check_length()
     longest = max(len(job.rows), len(job.columns))
     drawn = new_figure(job.width or 4.2, 1.6 + 0.17 * longest)
@@ -54,8 +56,8 @@ def draw_heads(job: Depicted) -> Figure:
             _signed_lines(axes, share, job.threshold)
             continue
         seen = share > max(job.threshold, 0.005)
-        axes.add_collection(_lines(share * _RESTING, seen & rests, QUIET, linewidths=0.5, zorder=1))
-        axes.add_collection(_lines(share, seen & ~rests, _colour(job, head), linewidths=1.1, zorder=2))
+        axes.add_collection(_lines(_RESTING * _opacity(share), seen & rests, QUIET, linewidths=0.5, zorder=1))
+        axes.add_collection(_lines(_opacity(share), seen & ~rests, _colour(job, head), zorder=2))
     columns_of = ((-0.03, "right", job.query_tokens, job.rows), (1.03, "left", job.key_tokens, job.columns))
     for x, side, tokens, places in columns_of:
         for y, (token, text) in enumerate(zip(tokens, labels_of(tokens, places), strict=True)):
@@ -105,7 +107,11 @@ def _keys(job: Depicted, named: list[int], strongest: float, resting: bool) -> I
         yield marks, "head", "lower left"
     steps = [*[step for step in _STRENGTHS if step < 0.85 * strongest][-_SWATCHES + 1 :], strongest]
     colour = _colour(job, job.heads[0]) if len(job.heads) == 1 and job.shown != "worth" else INK
-    strengths = [Line2D([], [], color=colour, alpha=x / strongest, linewidth=2, label=f"{x:.2g}") for x in steps]
+    opacities = _opacity(np.array(steps) / strongest)
+    strengths = [
+        Line2D([], [], color=colour, alpha=opacity, linewidth=2, label=f"{x:.2g}")
+        for x, opacity in zip(steps, opacities, strict=True)
+    ]
     yield strengths, job.quantity, "lower right"
 
 
@@ -129,16 +135,22 @@ def _signed_lines(axes: Axes, share: Array, threshold: float) -> None:
     seen = np.abs(known) > max(threshold, 0.005)
     unknown = np.isnan(share)
     axes.add_collection(_lines(np.full(share.shape, 0.4), unknown, QUIET, linewidths=0.5, linestyles="--", zorder=1))
-    axes.add_collection(_lines(np.abs(known), seen & (known < 0), NEGATIVE, linewidths=1.1, zorder=2))
-    axes.add_collection(_lines(np.abs(known), seen & (known > 0), POSITIVE, linewidths=1.1, zorder=2))
+    axes.add_collection(_lines(_opacity(known), seen & (known < 0), NEGATIVE, zorder=2))
+    axes.add_collection(_lines(_opacity(known), seen & (known > 0), POSITIVE, zorder=2))
 
 
-def _lines(share: Array, seen: Array, colour: str, **style: Any) -> LineCollection:
-    """A line for each pair that is seen, as opaque as its share."""
+def _opacity(share: Array) -> Array:
+    """How opaque a share of the strongest is drawn: the square root keeps weak ones in sight, as in the app."""
+    return np.asarray(np.sqrt(np.clip(np.abs(share), 0, 1)))
+
+
+def _lines(opacity: Array, seen: Array, colour: str, **style: Any) -> LineCollection:
+    """A line for each pair that is seen; strong ones are wider."""
     from matplotlib.collections import LineCollection
     from matplotlib.colors import to_rgb
 
     i, j = np.nonzero(seen)
     lines = np.stack([np.stack([np.zeros(len(i)), i], 1), np.stack([np.ones(len(j)), j], 1)], 1)
-    colours = np.column_stack([np.tile(to_rgb(colour), (len(i), 1)), share[i, j]])
-    return LineCollection(list(lines), colors=colours, capstyle="round", **style)
+    colours = np.column_stack([np.tile(to_rgb(colour), (len(i), 1)), opacity[i, j]])
+    widths = np.where(opacity[i, j] > _STRONG, _WIDE, _THIN)
+    return LineCollection(list(lines), colors=colours, capstyle="round", **({"linewidths": widths} | style))

@@ -18,6 +18,10 @@ from regard.views.drawing.common import label_of
 from regard.views.drawing.depicted import Depicted
 
 _MOST_WORDS = 200
+_FEWEST = 6  # words from which a moment that all of them look at can be told; these are the app's numbers
+_RESTED = 0.005  # of a word's attention: less of it is no rest
+_ALONE = 3  # so many times as much as any moment further away
+_AROUND = 2  # frames that belong to one moment
 
 
 @dataclass(frozen=True)
@@ -49,8 +53,9 @@ class HeardRows:
         """How much of the attention of what is pointed at is not drawn, for it is on silence that was added."""
         if not self.padded:
             return []
-        share = self.beyond.mean() if self.chosen is None else self.beyond[self.chosen]
-        return [f"{100 * share:.0f}% of the attention is on silence added after the sound, not drawn"]
+        share = float(self.beyond.mean() if self.chosen is None else self.beyond[self.chosen])
+        much = f"{100 * share:.0f}%" if share >= 0.005 else "less than 1%"
+        return [f"{much} of the attention falls on the padding after the recording, not drawn"]
 
 
 def hears(trace: Trace) -> bool:
@@ -117,6 +122,35 @@ def _chosen(job: Depicted, rows: Array) -> int | None:
     if not at.size:
         raise UserError(f"query {job.query} is not drawn; choose from {rows[0]} to {rows[-1]}")
     return int(at[0])
+
+
+def resting_at(job: Depicted) -> float | None:
+    """The second at which the layer rests, whichever word comes next; None unless a row that is drawn shows it.
+
+    It is the moment that most words give some attention, in the mean of all heads, while no other has a third of it.
+    """
+    heard = heard_in(job)
+    if not heard.words:
+        return None
+    rows = _writing(job)
+    frames = len(heard.spans)
+    first = int(job.columns[0])
+    every = [
+        job.trace.attention(job.layer, head, kind=job.kind, queries=rows)[:, first : first + frames]
+        for head in job.site.head_ids
+    ]
+    usual = np.sort(np.mean(every, axis=0), axis=0)[len(rows) // 2]
+    at = int(usual.argmax())
+    others = usual[np.abs(np.arange(frames) - at) > _AROUND].max(initial=0)
+    known = len(rows) >= _FEWEST and usual[at] >= max(_RESTED, _ALONE * others)
+    shown = heard.values[:, at] >= heard.values.max(axis=1) / 2
+    return float(heard.spans[at].mean()) if known and shown.any() else None
+
+
+def resting_told(job: Depicted) -> list[str]:
+    """What the mark of that second means."""
+    second = resting_at(job)
+    return [] if second is None else [f"at {second:.2f} s layer {job.layer} rests, whatever word comes next"]
 
 
 def told(job: Depicted) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from regard.views.drawing.common import (
+    GREY,
     QUIET,
     RULE,
     bare,
@@ -27,6 +28,9 @@ from regard.views.themes import theme
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+_BOUND: dict[str, Any] = {"color": GREY, "linewidth": 0.5}  # between sentences, as in the app
 
 
 def draw_matrix(job: Depicted) -> Figure:
@@ -54,11 +58,20 @@ def draw_matrix(job: Depicted) -> Figure:
     bare(axes)
     axes.set_xlabel("looked at", size=8, color=QUIET)
     axes.set_ylabel("looks", size=8, color=QUIET)
+    _bound(axes, *job.bounds)
     _divide(axes, *job.divisions, across - 0.6)
     bar = colour_bar(drawn, image, axes, job.quantity)
     if rests.any():
         grey_key(bar)
     return drawn
+
+
+def _bound(axes: Any, rows: list[int], columns: list[int]) -> None:
+    """Faint rules where another part of the text begins."""
+    for row in rows:
+        axes.axhline(row - 0.5, **_BOUND)
+    for column in columns:
+        axes.axvline(column - 0.5, **_BOUND)
 
 
 def _divide(axes: Any, row: int | None, column: int | None, right: float) -> None:

@@ -36,7 +36,7 @@ _NARROW = 5  # inches
 _CELL = 0.065  # inches of a neuron that has room for its number
 _ABOVE = 12  # points between numbered neurons and every title
 _SMALL = 0.001  # a smaller weight is not written
-_CLEAR = 1.4  # times the size of numbers: where their colour is clear, as in the app
+_CLEAR = 2  # times the size of numbers: where their colour is clear, as in the app
 _FAR = 3  # times that: the largest colour
 
 
@@ -54,7 +54,7 @@ def draw_neurons(job: Depicted) -> Figure:
     drawn = new_figure(job.width or 7.2, 1.8 + 0.17 * len(job.columns))
     narrow = drawn.get_figwidth() < _NARROW
     blocks = {"q × k": q * k} if narrow else {"k": k, "q × k": q * k}
-    widths = [4, 2.2, 2.2] if narrow else [3, 5, 1.6, 1.6]
+    widths = [4, 2.2, 2.2] if narrow else [4, 4, 1.6, 1.6]  # a neuron is as wide in k as in q x k
     (top, *rest), grid = drawn.subplots(2, len(widths), width_ratios=widths, height_ratios=[1, len(k)])
     for axes in rest:
         axes.set_axis_off()
@@ -64,13 +64,15 @@ def draw_neurons(job: Depicted) -> Figure:
     of_q, of_k = (_CLEAR * size for size in asked.sizes)
     sizes = {"k": of_k, "q × k": of_q * of_k / _CLEAR}
     _signed(top, q[None], of_q)
-    numbered = not narrow and 0.42 * drawn.get_figwidth() / q.size > _CELL
+    numbered = not narrow and 0.34 * drawn.get_figwidth() / q.size > _CELL
     for axes, name in zip(grid, [*blocks, "score", "weight"], strict=True):
         axes.set_title(name, size=8, color=QUIET, pad=_ABOVE if numbered else None)
     for axes, (name, block) in zip(grid, blocks.items(), strict=False):
         _scale(drawn, _signed(axes, block, sizes[name]), axes, name, sizes[name])
-    grid[0].set_xlabel("neurons", size=6, color=QUIET)
-    _number(grid[-3], order[:_NUMBERED], narrow, above=numbered)
+    for axes in grid[:-2]:
+        _number(axes, order[:_NUMBERED], narrow, above=numbered)
+    if not narrow:
+        grid[0].set_xlabel("neurons, in the same order", size=6, color=QUIET)
     _bars(grid[-2], np.where(np.isfinite(asked.scores), asked.scores, np.nan), best, "{:.1f}")
     grid[-2].axvline(asked.average, color=QUIET, linewidth=0.6, linestyle=(0, (3, 2)))
     grid[-2].set_xlabel(f"┆ average {asked.average:.1f}".replace("-", "−"), size=6, color=QUIET)
@@ -94,7 +96,7 @@ def _number(axes: Any, named: Array, narrow: bool, above: bool) -> None:
         return
     axes.set_xticks(range(len(named)), [str(n) for n in named], size=5, color=INK, rotation=90)
     axes.tick_params(top=False, labeltop=True, labelbottom=False, pad=1)
-    axes.set_xlabel("neurons, those first that move the bold score most (numbered above)", size=6, color=QUIET)
+    axes.set_xlabel("neurons, sorted by effect on the bold score", size=6, color=QUIET)
 
 
 def _divide(job: Depicted, grid: Any, neurons: int) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from regard.views.drawing.common import INK, QUIET, bare, colour_bar, greys, labels_of, lettering, new_figure
 from regard.views.drawing.depicted import Depicted
-from regard.views.drawing.heard import HeardRows, heard_in
+from regard.views.drawing.heard import HeardRows, heard_in, resting_at
 from regard.views.themes import theme
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _spectrogram(axes: Axes, heard: HeardRows) -> None:
         axes.set_yticks([0, len(features)], ["low", "high"], size=6, color=INK)
     else:
         axes.set_yticks([])
-    axes.set_ylabel("pitch", size=7, color=QUIET)
+    axes.set_ylabel("frequency", size=7, color=QUIET)
     if heard.chosen is None:
         return
     from matplotlib.colors import to_rgba
@@ -100,8 +100,23 @@ def _rows(axes: Axes, heard: HeardRows, job: Depicted, inches: float) -> Any:
     names = labels_of([tokens[at] for at in written], written)
     axes.set_yticks(range(count), names, **lettering(inches / count))
     axes.set_ylabel("is written next", size=7, color=QUIET)
+    _rest(axes, resting_at(job))
     if heard.chosen is not None:
         axes.get_yticklabels()[heard.chosen].set_fontweight("bold")
         for edge in (heard.chosen - 0.5, heard.chosen + 0.5):
             axes.axhline(edge, color=INK, linewidth=0.6)
     return image
+
+
+def _rest(axes: Axes, second: float | None) -> None:
+    """A mark where the layer rests, whichever word comes next."""
+    if second is None:
+        return
+    axes.axvline(second, color=QUIET, linewidth=0.4, linestyle=(0, (2, 3)), zorder=0.5)
+    beside: dict[str, Any] = {
+        "xycoords": ("data", "axes fraction"),
+        "textcoords": "offset points",
+        "size": 5.5,
+        "color": QUIET,
+    }
+    axes.annotate("▼ rests", (second, 1), (-2.5, 1.5), ha="left", va="bottom", **beside)
