@@ -258,6 +258,15 @@ def test_a_head_that_is_switched_off_changes_the_views_and_what_the_model_says(u
     assert page.locator("[data-effect]").count() == 0
 
 
+def test_the_large_map_of_a_head_that_is_off_says_so_and_steps_back(use):
+    page = use(store("atlas", 1, 8, off="encoder:1.8"), viewport={"width": 1440, "height": 900})
+    page.wait_for_selector("[data-beside='1-8'] [data-large-off]")
+    assert page.inner_text("[data-large-off] .is-off") == "switched off"
+    assert float(page.eval_on_selector("[data-large-off] .plot", "e => getComputedStyle(e).opacity")) < 0.5
+    page.click("[data-do=on]")
+    until(page, "document.querySelector('[data-large-off]') === null")
+
+
 def test_predictions_before_and_after_stand_side_by_side(use, tiny):
     page = use(asked("the cat [MASK] on the mat", model=tiny, view="heads", layer=0, heads=0, off="encoder:0.0"))
     page.wait_for_selector("[data-effect='masked token'] [data-before]")

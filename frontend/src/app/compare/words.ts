@@ -24,10 +24,7 @@ export const words = {
   legendDifference: ["Blue: A looks there more. Orange: B does.", "蓝色：A 看得更多。橙色：B 看得更多。"],
   legendOther: ["*: B has another token.", "*：B 在此是另一个词元。"],
   legendSide: ["Darker: looks there more. Grey: rests.", "颜色越深，看得越多。灰色：在休息。"],
-  legendSideDark: [
-    "Brighter: looks there more. Grey: rests.",
-    "颜色越亮，看得越多。灰色：在休息。",
-  ],
+  legendSideDark: ["Brighter: looks there more. Grey: rests.", "颜色越亮，看得越多。灰色：在休息。"],
   differMost: [
     "{head} differs most at {cell}: {a} in A, {b} in B.",
     "{head} 差异最大处：{cell}，A 为 {a}，B 为 {b}。",
