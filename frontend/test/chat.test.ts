@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { inPercent, inWholes, piecesOf } from "../src/app/chat/shares";
+import { inPercent, piecesOf } from "../src/app/chat/shares";
+import { inWholes } from "../src/marks/scales";
 
 test("whole percent of parts add up to 100", () => {
   expect(inWholes([1 / 3, 1 / 3, 1 / 3])).toEqual([34, 33, 33]);

@@ -1,5 +1,6 @@
 // Saved pictures: SVG that any reader of XML opens, whatever the tokens hold.
 import { expect, test } from "vitest";
+import { onPixel } from "../src/marks/columns";
 import { SvgPen, visible } from "../src/marks/pen";
 
 const WELL_FORMED = /^[\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]*$/u; // the characters of XML 1.0
@@ -30,4 +31,14 @@ test("lines of a head that is off are dashed, the others are not", () => {
   pen.lines([0, 0, 1, 1], 1, 1, { colour: "#000" });
   const paths = pen.document(10, 10, "#fff").match(/<path[^>]*>/g)!;
   expect(paths.map((path) => path.includes("stroke-dasharray"))).toEqual([true, false]);
+});
+
+test("a position is set in a proportional face, in which its digits stand close", () => {
+  expect(drawn("store₁₀*")).toMatch(/>store<tspan font-family="Inter[^"]*">₁₀<\/tspan>\*<\/text>/);
+  expect(drawn("store")).not.toContain("tspan");
+});
+
+test("a level line is as wide as it is said to be, wherever its row is", () => {
+  expect([12, 12.5, 12.9].map((y) => onPixel(y, 1))).toEqual([12.5, 12.5, 12.5]);
+  expect([12, 12.4, 12.5].map((y) => onPixel(y, 2))).toEqual([12, 12, 13]);
 });

@@ -111,19 +111,19 @@ test("a head among the parts becomes a line; any other look begins anew", () => 
 
 test("the reason is one sentence, and names what came before", () => {
   expect(reason(FOUND, tell)).toBe(
-    "18.6 looks from “sat₉” to “on₃” above all because head 16.0 had copied “sat₂”, the token before it, into “on₃”: induction.",
+    "18.6 looks from “sat”₉ to “on”₃ above all because head 16.0 had copied “sat”₂, the token before it, into “on”₃: induction.",
   );
   const other = { ...FOUND.query, token: " dog" };
-  expect(reason({ ...FOUND, query: other }, tell)).toMatch(/the token before it, into “on₃”\.$/); // no induction
-  expect(brought(FOUND.key, tell)).toBe("Head 16.0 brought “sat₂” here: “on₃” carries what stood before it.");
+  expect(reason({ ...FOUND, query: other }, tell)).toMatch(/the token before it, into “on”₃\.$/); // no induction
+  expect(brought(FOUND.key, tell)).toBe("Head 16.0 brought “sat”₂ here: “on”₃ carries what stood before it.");
   expect(reason({ ...FOUND, key: side(3, head(16, 0, 6, 1)) }, tell)).toContain(
-    "because head 16.0 had brought “cat₁” to “on₃”.",
+    "because head 16.0 had brought “cat”₁ to “on”₃.",
   );
-  expect(reason({ ...FOUND, key: side(3, mlp(4, 6)) }, tell)).toContain("what MLP 4 made of “on₃”");
+  expect(reason({ ...FOUND, key: side(3, mlp(4, 6)) }, tell)).toContain("what MLP 4 made of “on”₃");
   const word = { ...mlp(0, 6), name: "word", kind: "word" as const };
   expect(reason({ ...FOUND, key: side(3, word) }, tell)).toContain("above all because of the word itself");
   const segment = { ...word, name: "segment", kind: "segment" as const };
-  expect(reason({ ...FOUND, key: side(3, segment) }, tell)).toContain("the sentence “on₃” is in");
+  expect(reason({ ...FOUND, key: side(3, segment) }, tell)).toContain("the sentence “on”₃ is in");
   const opening = head(16, 0, 6, 2);
   const rested = { ...opening, sources: [{ ...opening.sources[0], token: "[CLS]" }] };
   expect(reason({ ...FOUND, key: side(3, rested) }, tell)).not.toContain("the token before");
@@ -134,7 +134,7 @@ test("where no part decides, or nothing speaks for the look, the sentence says s
   expect(reason({ ...FOUND, key: side(3, head(16, 0, 1, 2)) }, tell)).toContain("for many small reasons");
   expect(reason({ ...FOUND, centred: -2 }, tell)).toContain("below the mean of the row");
   expect(reason({ ...FOUND, key: side(3, mlp(4, -6)) }, tell)).toContain("Nothing draws 18.6");
-  expect(reason({ ...FOUND, centred: 0, visible: 1 }, tell)).toContain("can see nothing but “on₃”");
+  expect(reason({ ...FOUND, centred: 0, visible: 1 }, tell)).toContain("can see nothing but “on”₃");
   expect(brought(side(3, mlp(4, 6)), tell)).toBe("");
 });
 

@@ -85,6 +85,14 @@ describe("the table", () => {
   });
 });
 
+test("the position of a quoted token stands behind its quotation marks, in both languages", () => {
+  const values = { query: "sat₉", key: ".₁₂", head: "18.6", value: "0.98" };
+  add(WHY);
+  expect(say("en", "whyTop", values)).toBe("18.6 looks from “sat”₉ to “.”₁₂: weight 0.98");
+  expect(say("zh", "whyTop", values)).toContain("从“sat”₉看向“.”₁₂");
+  expect(say("en", "looksAt", { text: "₂" })).toBe("“₂” looks at");
+});
+
 describe("sentences of Python", () => {
   const tell: Say = (key, values) => say("zh", key, values);
 

@@ -258,6 +258,15 @@ def test_a_head_that_is_switched_off_changes_the_views_and_what_the_model_says(u
     assert page.locator("[data-effect]").count() == 0
 
 
+def test_the_large_map_of_a_head_that_is_off_says_so_and_steps_back(use):
+    page = use(store("atlas", 1, 8, off="encoder:1.8"), viewport={"width": 1440, "height": 900})
+    page.wait_for_selector("[data-beside='1-8'] [data-large-off]")
+    assert page.inner_text("[data-large-off] .is-off") == "switched off"
+    assert float(page.eval_on_selector("[data-large-off] .plot", "e => getComputedStyle(e).opacity")) < 0.5
+    page.click("[data-do=on]")
+    until(page, "document.querySelector('[data-large-off]') === null")
+
+
 def test_predictions_before_and_after_stand_side_by_side(use, tiny):
     page = use(asked("the cat [MASK] on the mat", model=tiny, view="heads", layer=0, heads=0, off="encoder:0.0"))
     page.wait_for_selector("[data-effect='masked token'] [data-before]")
@@ -282,8 +291,9 @@ def test_two_inputs_are_compared_with_their_difference(use, minilm):
     shown = float(page.get_attribute("[data-distance]", "data-distance"))
     assert shown == pytest.approx(distance, rel=1e-3)
     assert float(page.get_attribute("[data-differs='1.8']", "data-value")) == pytest.approx(distance, rel=1e-3)
-    until(page, "document.querySelector('[data-distance] b').textContent.startsWith('Heads differ most at 5.2')")
-    assert page.inner_text("[data-distance] b").endswith(f"Shown: 1.8, {100 * distance:.1f}%.")
+    until(page, "document.querySelector('[data-do=most]')?.textContent.startsWith('Most differs 5.2: 2')")
+    verdict = f"Head 1.8 hardly differs: {100 * distance:.1f}% of its attention moves."
+    assert page.inner_text("[data-distance] b") == verdict
     said = "1.8 differs most at “store”₁₀ (B: “garden”₁₀) → “,”: 0.55 in A, 0.30 in B."
     assert page.inner_text("[data-distance] p") == said
     first = page.inner_text("[data-most] tbody tr >> nth=0").replace("−", "-").split()
@@ -298,13 +308,54 @@ def test_two_inputs_are_compared_with_their_difference(use, minilm):
     page.click("[data-do=most]")  # the head that differs most
     until(page, "location.hash.includes('layer=5') && location.hash.includes('heads=2')")
     until(page, "!document.querySelector('[data-do=most]')")
+    assert page.inner_text("[data-distance] b").startswith("Head 5.2 differs most: 2")
     fill(page, "other-pair", "")
     until(page, "document.querySelectorAll('[data-panel]').length === 2")
     assert "19 tokens and B has 8" in page.inner_text("[data-compared]")
 
 
+GARDEN = {"otherText": "I went to the garden.", "otherPair": "At the garden, I picked fresh strawberries."}
+
+
+def test_a_comparison_opens_with_the_head_that_differs_most_until_somebody_chooses_one(use):
+    texts = "&".join(f"{name}={quote(text)}" for name, text in {"text": STORE[0], "pair": STORE[1], **GARDEN}.items())
+    page = use(f"#{texts}&view=compare")
+    until(page, "location.hash.includes('layer=5') && location.hash.includes('heads=2')")
+    page.wait_for_selector("[data-differs='5.2'][aria-pressed=true]")
+    page.click("[data-view=matrix]")
+    assert "layer=5" in address(page)  # one selection for all views
+    page.click("[data-view=compare]")
+    page.click("[data-differs='1.8']")
+    fill(page, "other-text", "I went to the church.")
+    until(page, "document.querySelector('[data-panel=b] figcaption span')?.textContent.includes('church')")
+    until(page, "document.querySelector('[data-do=most]') !== null")
+    assert page.locator("[data-differs='1.8'][aria-pressed=true]").count() == 1
+    page = use(f"#{texts}&view=heads&kind=encoder&layer=1&heads=8")
+    page.click("[data-view=compare]")
+    page.wait_for_selector("[data-do=most]")  # a head that an address names is compared
+    assert page.locator("[data-differs='1.8'][aria-pressed=true]").count() == 1
+
+
+def test_both_maps_of_a_comparison_name_their_own_rows_and_share_their_colours(use, tmp_path):
+    page = use(store("compare", 1, 8, **GARDEN), viewport={"width": 1440, "height": 900})
+    page.wait_for_selector("[data-panel=both] canvas")
+    boxes = [page.locator(f"[data-panel={one}] canvas").bounding_box() for one in ("a", "b", "both")]
+    steps = [one["x"] - other["x"] for one, other in zip(boxes[1:], boxes[:-1], strict=True)]
+    assert steps[0] == pytest.approx(steps[1], abs=1)
+    bar = page.locator(".app-panels canvas.shared").bounding_box()
+    right = boxes[1]["x"] + boxes[1]["width"]
+    assert boxes[0]["x"] < bar["x"] and bar["x"] + bar["width"] == pytest.approx(right, abs=2)
+    page.click("[data-open-panel=export]")
+    with page.expect_download() as waiting:
+        page.click("[data-export=picture]")
+    waiting.value.save_as(tmp_path / "compared.svg")
+    words = [one.text for one in ElementTree.parse(tmp_path / "compared.svg").iter("{http://www.w3.org/2000/svg}text")]
+    assert words.count("picked") == 2 and words.count("bought") == 2 and words.count("bought*") == 2
+    assert words.count("0.20") == 1  # one row of colours for A and B
+
+
 def test_maps_of_a_comparison_use_the_room_and_their_captions_are_whole(use):
-    other = {"otherText": "I went to the garden.", "otherPair": "At the garden, I picked fresh strawberries."}
+    other = GARDEN
     cells = {}
     for width, height in ((1440, 900), (1920, 1080)):
         page = use(store("compare", 1, 8, **other), viewport={"width": width, "height": height})
@@ -312,7 +363,7 @@ def test_maps_of_a_comparison_use_the_room_and_their_captions_are_whole(use):
         boxes = [page.locator(f"[data-panel={one}] canvas").bounding_box() for one in ("a", "b", "both")]
         assert len({round(box["y"]) for box in boxes}) == 1  # side by side
         assert boxes[2]["x"] + boxes[2]["width"] <= page.locator(".app-most").bounding_box()["x"]
-        cells[width] = boxes[1]["width"] / 19
+        cells[width] = float(page.get_attribute("[data-panel=b] canvas", "data-cell"))
         texts = page.locator("[data-panel] figcaption > span").all_inner_texts()
         assert texts[0] == " · ".join(STORE) and " · ".join(other.values()) in texts
         clipped = (
@@ -323,7 +374,7 @@ def test_maps_of_a_comparison_use_the_room_and_their_captions_are_whole(use):
         ticks = page.locator(".app-heads .change-bar span").all_inner_texts()
         most = max(page.eval_on_selector_all("[data-differs]", "all => all.map(e => +e.dataset.value)"))
         assert ticks[0] == "0%" and float(ticks[-1].removesuffix("%")) == pytest.approx(100 * most, rel=0.05)
-    assert cells[1440] > 15 and cells[1920] > 22
+    assert cells[1440] > 13.5 and cells[1920] > 21.5
 
 
 def test_a_model_is_compared_with_itself_without_a_head_and_with_another(use):

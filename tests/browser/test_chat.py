@@ -106,16 +106,38 @@ def test_what_a_word_looked_at_is_tinted_where_it_was_said(use):
     ground = "e => getComputedStyle(e).backgroundColor"
     parts = page.locator(".turns [data-tint]").all()
     assert parts and all(part.evaluate(ground) != "rgba(0, 0, 0, 0)" for part in parts)
+    assert all(part.get_attribute("data-tint") for part in parts)  # nothing is tinted without its share
     role = "e => [e.closest('[data-role]').dataset.role, e.dataset.tint]"
     tinted = [part.evaluate(role) for part in parts]
     where = {"prompt": "user", "answer": "assistant"}
     shares = [float(share[:-1]) for *_, share in listed]
     for name, who, share in listed:
-        if float(share[:-1]) > 0.3 * shares[0]:  # smaller ones have no number over them
+        assert who or float(share[:-1]) <= 0.3 * shares[0]  # only small ones may be of no message
+        if who and float(share[:-1]) > 0.12 * shares[0]:  # much smaller ones are not tinted
             assert (where[who], share) in map(tuple, tinted), (name, who, share, tinted)
     assert (
         page.evaluate("document.querySelector('[data-role=user] p').textContent") == "the cat? \U0001f600 and the dog?"
     )
+
+
+def test_what_is_typed_stands_below_what_was_said_and_a_long_conversation_scrolls(use):
+    page = use(viewport={"width": 1280, "height": 800})
+    say(page, "the cat")
+    answered(page, 1)
+    until(page, "document.querySelector('[data-busy]') === null", seconds=240)
+    below = """() => {
+      const [log, form] = ['.turns', '.app-chat form'].map(one => document.querySelector(one).getBoundingClientRect());
+      const last = [...document.querySelectorAll('.turns article')].at(-1).getBoundingClientRect();
+      return {gap: form.top - log.bottom, left: innerHeight - form.bottom, over: log.bottom - last.bottom};
+    }"""
+    found = page.evaluate(below)
+    assert 0 <= found["gap"] < 20 and found["over"] < 20 and found["left"] > 100
+    for n in range(2, 5):
+        say(page, "the dog sat on the mat and the cat lay on the rug " * 6)
+        answered(page, n)
+    found = page.evaluate(below)
+    assert 0 <= found["gap"] < 20 and 0 <= found["left"] < 60  # in sight, at the lower edge
+    assert page.eval_on_selector(".turns", "log => log.scrollHeight > log.clientHeight")
 
 
 def test_an_answer_can_be_stopped_and_a_message_said_differently(use, monkeypatch):

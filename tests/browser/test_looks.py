@@ -75,12 +75,12 @@ def test_a_line_leads_back_to_the_head_that_wrote_what_came_before(use):
     assert parts[0][0] == "16.0"  # the previous-token head of the induction circuit, found without naming it
     assert parts[0][1] == max(share for name, share in parts if name != "rest")
     assert parts[-1][0] == "rest"
-    assert "Head 16.0 brought “sat₂” here: “on₃” carries what stood before it." in page.inner_text(".app-why")
+    assert "Head 16.0 brought “sat”₂ here: “on”₃ carries what stood before it." in page.inner_text(".app-why")
     assert "not what would happen without a part" in page.inner_text("[data-why-sum]")
     said = page.inner_text(".app-back header")
     assert (
-        "18.6 looks from “sat₉” to “on₃” above all because head 16.0 had copied “sat₂”, the token before it, "
-        "into “on₃”: induction." in said
+        "18.6 looks from “sat”₉ to “on”₃ above all because head 16.0 had copied “sat”₂, the token before it, "
+        "into “on”₃: induction." in said
     )
     names = page.eval_on_selector_all("[data-line]", "all => all.map(e => e.dataset.line)")
     assert names[:2] == ["18.6 9 3", "16.0 3 2"]
@@ -92,7 +92,7 @@ def test_a_line_leads_back_to_the_head_that_wrote_what_came_before(use):
     assert page.locator("[data-line]").count() == len(names)  # the drawing stays while one goes through it
     page.click("[data-why-on='16.0']")
     page.wait_for_selector(".app-back header p >> nth=1")
-    assert "16.0 looks from “on₃” to “sat₂”" in page.inner_text(".app-back header")
+    assert "16.0 looks from “on”₃ to “sat”₂" in page.inner_text(".app-back header")
     page.keyboard.press("Control+z")
     until(page, "document.querySelectorAll('.app-back header p').length === 1")
     page.click("[data-do=why-close]")
@@ -104,7 +104,7 @@ def test_the_headline_over_a_sentence_shows_no_other_look_than_the_picture(use):
     page.wait_for_selector("[data-focus]")
     until(page, "document.querySelector('[data-headline=finding]') !== null", seconds=60)
     assert page.inner_text("[data-headline]") == "Head 16.0 looks one token back."
-    assert "The next word is chosen at “cat₁₅”" in page.inner_text("[data-focus]")
+    assert "The next word is chosen at “cat”₁₅" in page.inner_text("[data-focus]")
     page.click("[data-value=columns]")
     until(page, "document.querySelector('[data-headline]').textContent.includes(' gives ')")
     page = use(layer=16, heads=0, form="sentence")  # too short for a name
@@ -150,8 +150,11 @@ def test_a_look_is_cut_and_restored_and_the_numbers_are_pythons(use, smollm):
     assert any(abs(now - ghost) > 1e-3 for now, ghost in bars)
     said = page.locator("[data-cut-below] [data-difference]").first.inner_text().replace("−", "-")
     assert float(said) == pytest.approx(bars[0][0] - bars[0][1], abs=6e-4)
-    done = "Cutting sat₉ → on₃ in head 18.6 lowers P(“on”) after sat₉ from {:.2f} to {:.2f}."
+    done = "Cutting “sat”₉ → “on” in head 18.6 lowers P(“on”) after “sat”₉ from {:.2f} to {:.2f}."
     assert page.inner_text("[data-headline]").startswith(done.format(found.change.before, found.change.after))
+    assert "before the cut" in page.inner_text(".headings") and "weight before the cut." in page.inner_text(".legend")
+    means = "From “sat”₉, this head no longer sees “on”: that share of the attention goes to the other tokens."
+    assert means in page.inner_text(".app-how")
     headline, panel = (page.locator(one).bounding_box() for one in ("[data-headline]", ".inspector"))
     assert headline["x"] + headline["width"] <= panel["x"]  # in its column
     page.wait_for_selector("[data-cut-control]")
@@ -207,8 +210,8 @@ def test_a_cut_in_the_address_is_asked_about_once(use):
 @pytest.mark.parametrize(
     ("pins", "asked", "said"),
     [
-        ({"keys": 3}, (None, 3), "all → on₃"),
-        ({"queries": "8,9", "keys": "2,3"}, ([8, 9], [2, 3]), "cat₈ sat₉ → sat₂ on₃"),
+        ({"keys": 3}, (None, 3), "all → on"),
+        ({"queries": "8,9", "keys": "2,3"}, ([8, 9], [2, 3]), "cat₈ sat₉ → sat₂ on"),
     ],
 )
 def test_a_column_and_a_block_are_cut_and_the_numbers_are_pythons(use, smollm, pins, asked, said):

@@ -156,7 +156,7 @@ def test_on_a_phone_the_matrix_names_every_token_and_says_below_it_where_the_row
         19,
     )
     assert named == 19
-    assert page.inner_text(".row-bars h3") == "“store₅” looks at"
+    assert page.inner_text(".row-bars h3") == "“store”₅ looks at"
     row = pair_trace.attention(0, 2, queries=5).ravel()
     most = sorted(np.argsort(-row)[:8])
     said = page.locator(".row-bars li .value").evaluate_all("all => all.map(e => +e.title)")

@@ -128,7 +128,7 @@ def test_a_chat_begins_with_something_to_say_and_what_was_looked_at_is_beside_th
     form = page.locator("[data-field=message]").bounding_box()
     assert looked["x"] >= answer["x"] + answer["width"] and looked["y"] <= answer["y"]  # beside it, and not below
     lower = page.viewport_size["height"] - form["y"] - form["height"]
-    assert form["y"] >= answer["y"] + answer["height"] and 0 <= lower < 60  # at the lower edge, whatever was said
+    assert 0 <= form["y"] - answer["y"] - answer["height"] < 60 and lower >= 0  # below what was said, in sight
     lit = page.locator("[data-word]:has([data-lit])")
     assert lit.count() == 1
     number = page.locator("[data-word]:not(:has([data-lit]))").first.get_attribute("data-word")

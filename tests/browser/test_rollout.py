@@ -48,7 +48,22 @@ def test_shares_are_those_of_python_and_a_click_asks_about_another_token(show, p
     page.keyboard.press("ArrowRight")
     page.wait_for_selector("[data-asked='4']")
     said = page.inner_text(".rollout-ranked")  # beside the numbers it is about
-    assert "not an explanation" in said and "Abnar" in said and "regard study deletion" in said
+    assert "not an explanation" in said and "Abnar" in said
+    assert page.inner_text(".rollout-ranked code") == "regard study deletion"
+
+
+def test_the_parts_of_a_bar_add_up_to_a_hundred(show, pages):
+    whole = 0
+    for query in range(8):
+        page = show(pages["pair"], f"#view=rollout&queries={query}")
+        page.wait_for_selector(f"[data-asked='{query}']")
+        still(page)
+        for row in page.locator(".mixing [data-layers]").all():
+            told = row.locator("i").all_inner_texts()
+            if all(told):
+                whole += 1
+                assert sum(int(one.removesuffix("%")) for one in told) == 100, told
+    assert whole > 8
 
 
 def test_the_finding_stands_above_and_colours_tell_more_from_less_than_even(show, pages):

@@ -90,8 +90,31 @@ def test_the_map_is_square_at_full_height_with_ticks_and_the_row_as_bars(show, p
     row = int(page.get_attribute(".row-bars", "data-row"))
     weights = pair_trace.attention(0, 1)[row]
     shown = page.eval_on_selector_all(".row-bars .value", "all => all.map(e => e.textContent)")
-    assert [float(one.replace("·", "0")) for one in shown] == pytest.approx(weights, abs=0.006)
-    assert [one == "·" for one in shown] == (weights < 0.001).tolist()  # so that the large ones are found
+    large = weights[weights >= 0.001]
+    assert [float(one) for one in shown if one != "·"] == pytest.approx(large, abs=0.006)
+    assert shown.count("·") <= 1  # what is pointed at
+    others = f"The other {len(weights) - len(shown)}: below 0.001 each."
+    assert page.inner_text(".row-bars .others") == others  # so that the large ones are found
+
+
+def test_the_row_whose_numbers_stand_beside_the_map_is_marked_in_it(show, pages):
+    page = show(pages["pair"], "#view=matrix&layer=0&heads=2", **WIDE)
+    page.wait_for_selector(".row-bars li")
+    still(page)
+    row, plot = int(page.get_attribute(".row-bars", "data-row")), box_of(page, ".plot")
+    marked = page.evaluate(
+        """() => {
+          const canvas = document.querySelector(".plot .over"), scale = canvas.width / canvas.clientWidth;
+          const x = Math.round(canvas.width * 0.9);
+          const { data } = canvas.getContext("2d").getImageData(x, 0, 1, canvas.height);
+          const found = Array.from({ length: canvas.height }, (_, y) => y).filter((y) => data[4 * y + 3] > 100);
+          return [found[0] / scale, found.at(-1) / scale];
+        }"""
+    )
+    ruled = page.evaluate("document.querySelector('.colour-bar').getBoundingClientRect().toJSON()")
+    step = ruled["height"] / 19
+    top = ruled["y"] - plot[1] + row * step
+    assert marked[0] == pytest.approx(top, abs=2) and marked[1] == pytest.approx(top + step, abs=2)
 
 
 def test_in_a_small_cell_nothing_lies_over_anything(show, pages):

@@ -204,7 +204,7 @@ def test_a_masked_model_asks_for_a_word_to_hide_and_a_model_that_says_nothing_sa
     assert "Pin a word" in page.inner_text(".worth-line")
     page.click(f"{QUERY} >> nth=2")
     page.wait_for_selector("[data-worth='masked token']")
-    assert "log p of “cat” at [MASK]₂" in page.inner_text(".worth-line")
+    assert "log p of “cat” at “[MASK]”₂" in page.inner_text(".worth-line")
     page = use(folders["plain"], "the cat sat on the mat", layer=0, heads=0)
     page.click("[data-value=worth]")
     page.wait_for_selector("[data-judging=refused]")

@@ -1,5 +1,6 @@
 // What the model says, beside the picture: bars, ghosts of what it said before, its answer as chips.
 
+import { quoted } from "../words/quoted";
 import "./saying.css";
 import { bare, listed, numbered, tokenIn } from "../compute/axis";
 import type { Side } from "../data/wire";
@@ -51,6 +52,7 @@ export function Saying() {
   const token = placed(found.tokens, found.position);
   const answer = answerOf([...store.page.sides.values()]);
   const answered = found.position !== null && found.position + 1 >= found.tokens.length - answer.length;
+  const told = found.position !== null && found.position + 1 === found.tokens.length - answer.length; // by its first token
   const { mode } = session.ask.value;
   const moved = found.rows.some((row) => row.after[mode] !== undefined);
   const same = moved && isSame(found.rows, mode);
@@ -67,7 +69,7 @@ export function Saying() {
       <SaidRows rows={found.rows} mode={mode} score={score} moved={moved} most={moved ? undefined : SAID} />
       {moved && <p class="app-note">{tell(same ? "saysSame" : "saysGhost")}</p>}
       {asks && <LensPanel />}
-      {found.actual !== null && (
+      {found.actual !== null && !(answered && told) && (
         <p class="app-note">{tell(answered ? "goesOn" : "actually", { token: bare(found.actual) })}</p>
       )}
       {answer.length > 0 && (
@@ -100,10 +102,13 @@ function Awaited() {
 
 const SAID = 5; // words that are listed first of all
 
-/** A token by its text and its position: cat₈. */
+/** A token in a sentence: “cat”₈ where it occurs twice. */
 export const placed = (tokens: readonly string[], position: number | null): string => {
   const at = position ?? tokens.length - 1;
-  return tokens[at] === undefined ? "" : numbered(bare(tokens[at]), at);
+  if (tokens[at] === undefined) return "";
+  const text = bare(tokens[at]);
+  const twice = tokens.filter((one) => bare(one) === text).length > 1;
+  return quoted(twice ? numbered(text, at) : text);
 };
 
 /** Whether nothing changed. */

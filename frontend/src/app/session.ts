@@ -19,6 +19,7 @@ import {
   NOT_JUDGED,
   NOTHING_ASKED,
   type Other,
+  placeName,
   toAddress,
 } from "./address";
 import * as api from "./api";
@@ -74,6 +75,7 @@ export class Session {
   private untouched: Selection | null = null; // as the page set it while an answer is awaited
   private begun: Partial<Selection>; // what is to be chosen when the next page comes
   private telling: boolean; // whether the report may choose the head
+  private suggested: string | null = null; // the head that the page chose by itself
   private filed = false; // whether the next page is the first of a file
   private last = ""; // what was asked last
   private missed: Trouble | null = null; // why an address was not opened: said beside what is shown instead
@@ -267,6 +269,8 @@ export class Session {
     this.example.value = id;
     this.telling = open.layer == null;
     this.begun = { ...selectionOf(open), ...kept };
+    const { kind = "", layer = 0, heads = [] } = this.begun;
+    this.suggested = heads.length ? placeName({ kind, layer, head: heads[0] }) : null;
     if (this.shown.peek()?.model === this.server.nameOf({ model })) this.store.peek()?.set(this.begun);
     this.ask.value = {
       ...NOTHING_ASKED,
@@ -289,6 +293,14 @@ export class Session {
       this.untouched = this.store.peek()?.selection.peek() ?? null;
     }
     this.store.peek()?.set(wanted);
+  }
+
+  /** Show a head where the one that is shown is nobody's choice: neither a reader's nor an address's. */
+  suggest(place: Place): void {
+    const store = this.store.peek()!;
+    if (shownBy(store) !== this.suggested) return;
+    this.suggested = placeName(place);
+    this.byItself(() => store.set({ layer: place.layer, part: 0, heads: [place.head] }));
   }
 
   /** Switch a head off, or on again. */
@@ -479,6 +491,7 @@ export class Session {
     if (told && this.telling && !page.walk) {
       const { kind, layer, part, heads } = told.selection;
       this.byItself(() => store.set({ kind, layer, part, heads }));
+      this.suggested = shownBy(store);
     }
     this.telling = false;
   }
@@ -590,6 +603,12 @@ export class Session {
     const other = model !== null && model !== this.server.nameOf(this.ask.peek());
     return other ? { ...NOTHING_ASKED, model } : null;
   }
+}
+
+/** The head that views of one head show. */
+function shownBy(store: Store): string {
+  const { kind, layer, heads } = store.selection.peek();
+  return placeName({ kind, layer, head: heads[0] ?? store.site.peek().heads[0] });
 }
 
 /** Whether a page is of a sound. */

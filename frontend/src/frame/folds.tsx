@@ -7,6 +7,7 @@ import type { Side } from "../data/wire";
 import { foldId } from "../state/folds";
 import type { Store } from "../state/store";
 import { together } from "../words";
+import { listedName } from "../words/quoted";
 import { partNames, sayIn, useSay, useStore } from "./context";
 import { Choice } from "./controls";
 
@@ -102,7 +103,8 @@ export function headsOf(axis: Axis, list: readonly number[]): { at: number; numb
 export function nameOn(store: Store, axis: Axis, position: number, role: "query" | "key"): string {
   const name = axis.names[position];
   const { averaged, worth } = store.look.value;
-  if (!axis.folded[position] || worth) return name;
+  if (!axis.folded[position]) return listedName(name);
+  if (worth) return name;
   return `${name} · ${sayIn(store)(role === "query" || averaged ? "foldMean" : "foldSum")}`;
 }
 

@@ -2,8 +2,8 @@
 
 import { isCausal } from "../compute/rest";
 import { isStrip } from "../data/picture";
-import { bySpecific, foundOf, isKnown, isOwn, isResting, restOf, telling } from "../data/report";
-import { type Found, isHere, type Rest, type Site } from "../data/wire";
+import { bySpecific, type Cell, foundOf, isKnown, isOwn, isResting, restOf, telling } from "../data/report";
+import { type Found, isHere, type Site } from "../data/wire";
 import { placesOf } from "../marks/patches";
 import { percent } from "../marks/scales";
 import { formOf, type Store } from "../state/store";
@@ -11,7 +11,7 @@ import { together } from "../words";
 import { quoted } from "../words/quoted";
 import { type Say, useSay, useStore } from "./context";
 import { isPictured, isVision, lookTold, pinned, spotOf } from "./pictured";
-import { doesFor, type Look, ledeOf, MOSTLY, placeFor, strongestLook, unfolded } from "./report";
+import { doesFor, type Look, ledeOf, MOSTLY, placeFor, strongestLook, unfolded, whoseOf } from "./report";
 
 /** What was changed, or else what is chosen, in one sentence; nothing where nobody has measured the heads. */
 export function Headline({ news }: { news?: () => string | null }) {
@@ -128,8 +128,7 @@ function ofOne(store: Store, site: Site, tell: Say): string | null {
   const example = look && lookFor(store, look, tell);
   if (rests) return tell("headlineRests", { place, what: ledeOf(store, cell, tell)[0] });
   const opens = opensOn(store, site);
-  if (!found.length)
-    return example && unnamed(place, restOf(cell, contributions), opens ? null : example, tell);
+  if (!found.length) return example && unnamed(store, cell, opens ? null : example, tell);
   const does = doesFor(tell, found[0]);
   if (opens) return tell("headlineOnly", { place, does });
   const shown =
@@ -157,16 +156,20 @@ function ofPicture(store: Store, tell: Say): string | null {
   const rest = restOf(cell, contributions);
   if (!rest || rest.share < MOSTLY) return lookTold(store, shown, tell, place);
   const where = placeFor(tell, rest.place);
-  return tell("headlineHereMostly", { place, share: percent(rest.share), where, example });
+  const whose = whoseOf(store, cell.site, tell);
+  return tell("headlineHereMostly", { place, share: percent(rest.share), where, whose, example });
 }
 
-/** Of a head without a name: that it mostly rests, or else that it has none, and its strongest look. */
-function unnamed(place: string, rest: Rest | null, example: string | null, tell: Say): string {
+/** Of a head without a name: how much it rests where that is most of it, or else that it has none, and its strongest look. */
+function unnamed(store: Store, cell: Cell, example: string | null, tell: Say): string {
+  const place = `${cell.site.layer}.${cell.head}`;
+  const rest = restOf(cell, store.look.value.contributions);
   const link = example && tell("headlineLink", { example });
   if (!rest || rest.share < MOSTLY) return together(tell("headlineNoName", { place }), link);
   const where = placeFor(tell, rest.place);
   const elsewhere = example && tell("headlineElsewhere", { example });
-  return together(tell("headlineMostly", { place, share: percent(rest.share), where }), elsewhere);
+  const whose = whoseOf(store, cell.site, tell);
+  return together(tell("headlineMostly", { place, share: percent(rest.share), where, whose }), elsewhere);
 }
 
 /** Whether the picture opens on one word of a sentence, and says itself where that looks: no other look is told then. */
@@ -191,8 +194,8 @@ function bestOf(store: Store, { evidence = [] }: Found, tell: Say): string | nul
 
 /** Weights are shares of what a token has to give; contributions are not. */
 function plainly({ look }: Store, { from, to, value }: Look): Parameters<Say> {
-  if (look.value.contributions) return ["headlineLook", { from, to, value }];
-  return ["headlineGives", { from: quoted(from), to: quoted(to), value }];
+  const said = { from: quoted(from), to: quoted(to), value };
+  return [look.value.contributions ? "headlineLook" : "headlineGives", said];
 }
 
 /** A look in words; in cross attention with the word that is said next, for that is what it looks for. */

@@ -13,6 +13,7 @@ import { brief, figure, hundredths, signColour, signed } from "../marks/scales";
 import { shownBy } from "../state/shown";
 import type { Store } from "../state/store";
 import type { Key } from "../words";
+import { listedName } from "../words/quoted";
 import { useSay, useStore } from "./context";
 import { Labels } from "./labels";
 import { isPictured, shownOf } from "./pictured";
@@ -220,11 +221,11 @@ function Ranking({
                 title={tell("keepPair", { text: labels[position] })}
                 onClick={() => keep(position)}
               >
-                {labels[position]}
+                {listedName(labels[position])}
               </button>
             ) : (
               <span class="name" dir="auto" title={labels[position]}>
-                {labels[position]}
+                {listedName(labels[position])}
               </span>
             )}
             <span class="bar">

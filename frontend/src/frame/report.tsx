@@ -8,6 +8,7 @@ import { type Found, isHere, type Site, type Told } from "../data/wire";
 import { figure, hundredths, percent } from "../marks/scales";
 import type { Store } from "../state/store";
 import { isKey } from "../words";
+import { quoted } from "../words/quoted";
 import { type Say, useSay, useStore } from "./context";
 import { tellsLook } from "./pictured";
 import { MostWorth } from "./worth";
@@ -37,7 +38,7 @@ export function doesFor(tell: Say, { name, colour }: Pick<Found, "name" | "colou
   return tell(colour ? "doesRule" : "doesNamed", { name });
 }
 
-export const MOSTLY = 0.5; // share from which a head mostly rests
+export const MOSTLY = 0.5; // share from which a headline says that a head rests
 const SHOWN = 0.01; // share below which resting is not worth a word
 
 /** What the head under the pointer, or the chosen one, does: three lines, the numbers folded. */
@@ -56,8 +57,8 @@ export function Findings() {
           <span key={sentence}>{sentence}</span>
         ))}
       </p>
-      {found.map((one) => (
-        <Measured key={one.name} found={one} />
+      {found.map((one, i) => (
+        <Measured key={one.name} found={one} first={i === 0} />
       ))}
       <Other cell={cell} />
       <MostWorth cell={cell} />
@@ -98,7 +99,7 @@ export function ledeOf(store: Store, cell: Cell, tell: Say): string[] {
       ? tell("ledeOther", { does, left })
       : tell("ledeDoes", { does });
   if (share === null) return [awake];
-  return [tell(rest!.share >= MOSTLY ? "ledeMostly" : "ledeRests", { place, share, whose }), awake];
+  return [tell("ledeRests", { place, share, whose }), awake];
 }
 
 /** Whose attention is counted where it is said how much of it rests: special tokens and the first one are left out. */
@@ -112,9 +113,10 @@ export function placeFor(tell: Say, place: string): string {
   return place === "a place outside the text" ? tell("outside") : place;
 }
 
-/** What was measured beside chance, as two bars on one scale. */
-function Measured({ found }: { found: Found }) {
+/** What was measured beside chance, as two bars on one scale; the first says of what they are shares. */
+function Measured({ found, first }: { found: Found; first: boolean }) {
   const tell = useSay();
+  const { contributions } = useStore().look.value;
   const { name, mass, chance, hits, rows } = found;
   if (isResting(name) || mass === undefined || chance === undefined || chance === null)
     return found.mass === undefined ? <p>{found.sentence}</p> : null;
@@ -134,6 +136,7 @@ function Measured({ found }: { found: Found }) {
         {bar(tell("measured"), mass, false)}
         {bar(tell("chance"), chance, true)}
       </div>
+      {first && <small data-measured-of>{tell(contributions ? "measuredOfArriving" : "measuredOf")}</small>}
       {hits !== undefined && rows !== undefined && (
         <small title={tell("storyRowsHint")}>
           {tell(hits === rows ? "storyEvery" : "storyRows", { hits, rows })}
@@ -201,7 +204,7 @@ function searched(lens: Lens, site: Site, only?: number): Look | null {
 export function strongestOf(store: Store, cell: Cell, tell: Say): string | null {
   if (store.look.value.worth || tellsLook(store)) return null; // what it is worth, or what is shown, is said elsewhere
   const look = strongestLook(store, cell);
-  return look && tell("strongestLook", look);
+  return look && tell("strongestLook", { ...look, from: quoted(look.from), to: quoted(look.to) });
 }
 
 /** What the other way of reading says: what arrives beside where it looks, or the other way round. */

@@ -15,6 +15,7 @@ import { samePlace } from "../state/selection";
 import { shownBy } from "../state/shown";
 import type { Store } from "../state/store";
 import { together } from "../words";
+import { listedName } from "../words/quoted";
 import { judgedName, sayIn, useStore } from "./context";
 import { ledeOf } from "./report";
 
@@ -94,7 +95,10 @@ function pairTip(store: Store): string | null {
   const { query, key, value, head } = found;
   const { layer } = store.site.value;
   const heads = chosenOf(store);
-  const pair = { from: store.rows.value.names[query], to: store.columns.value.names[key] };
+  const pair = {
+    from: listedName(store.rows.value.names[query]),
+    to: listedName(store.columns.value.names[key]),
+  };
   const { contributions, relative, worth } = store.look.value;
   const parts = [];
   if (worth) {

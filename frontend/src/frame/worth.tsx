@@ -1,5 +1,6 @@
 // What lines are worth, in words: of which number, and how far the estimate can be believed.
 
+import { quoted } from "../words/quoted";
 import "./worth.css";
 import type { FunctionComponent } from "preact";
 import { bare, numbered } from "../compute/axis";
@@ -24,7 +25,7 @@ export function judgedWhat(store: Store, judged: Judged): string {
 function tokenAt({ page }: Store, position: number | null): string {
   const side = page.sides.get("decoder") ?? [...page.sides.values()][0];
   const text = side.text[position ?? -1];
-  return text === undefined ? "" : numbered(bare(text), position!);
+  return text === undefined ? "" : quoted(numbered(bare(text), position!));
 }
 
 /** How far the estimate agrees with exact cuts. */
@@ -95,8 +96,8 @@ export function MostWorth({ cell: { site, head } }: { cell: Cell }) {
   const values = {
     value: signed(best.value),
     name: judgedName(judged, tell),
-    from: lens.rows.names[best.query],
-    to: lens.columns.names[best.key],
+    from: quoted(lens.rows.names[best.query]),
+    to: quoted(lens.columns.names[best.key]),
   };
   return <p data-most-worth={best.value}>{tell("mostWorth", values)}</p>;
 }
@@ -112,7 +113,10 @@ export function PairWorth() {
   if (!judged || head === null || queries.length !== 1 || keys.length !== 1) return null;
   const value = worthOf(store, head, queries[0], keys[0]);
   if (value === null) return null;
-  const pair = { from: store.rows.value.names[queries[0]], to: store.columns.value.names[keys[0]] };
+  const pair = {
+    from: quoted(store.rows.value.names[queries[0]]),
+    to: quoted(store.columns.value.names[keys[0]]),
+  };
   const said = { ...pair, value: signed(value), name: judgedName(judged, tell) };
   return (
     <p dir="auto" data-pair-worth={value}>

@@ -1,6 +1,7 @@
 // Token axes of a map: query labels down the left side, key labels up the top.
 
 import type { Axis } from "../compute/axis";
+import { listedName } from "../words/quoted";
 import { elided, type Pen } from "./pen";
 import type { Palette } from "./scales";
 
@@ -30,7 +31,7 @@ export function axes(
   zoom: Zoom,
   lit: { rows: readonly number[]; columns: readonly number[] },
   colours: Palette,
-  name = (axis: Axis, position: number, _: "query" | "key"): string => axis.names[position],
+  name = (axis: Axis, position: number, _: "query" | "key"): string => listedName(axis.names[position]),
 ): void {
   const every = Math.max(1, Math.ceil(SMALLEST / zoom.scale));
   const write = (axis: Axis, position: number, across: boolean, strong: boolean) => {

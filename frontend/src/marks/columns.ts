@@ -145,7 +145,8 @@ export function links(
       const y1 = middle(places.rows[found.query[i]], top, g.row);
       const y2 = middle(places.columns[found.key[i]], top, g.row);
       if ((y1 < 0 && y2 < 0) || (y1 > height && y2 > height)) continue;
-      segments.set([lineStart(g), y1, lineEnd(g), y2], 4 * n++);
+      const level = y1 === y2 ? onPixel(y1, width) : null;
+      segments.set([lineStart(g), level ?? y1, lineEnd(g), level ?? y2], 4 * n++);
     }
     if (n) pen.lines(segments, n, width, ink);
   };
@@ -160,6 +161,10 @@ export function links(
     draw(bucket, strength > STRONG ? 2 : 1, ink);
   });
 }
+
+/** Where a level line is as wide as it is said to be: between two rows of pixels it would be twice as wide, and pale. */
+export const onPixel = (y: number, width: number): number =>
+  width % 2 ? Math.floor(y) + 0.5 : Math.round(y);
 
 const opacityOf = (level: number): number => (level + 0.5) / LEVELS;
 
@@ -208,18 +213,18 @@ export function bars(
   const last = Math.min(positions.length, Math.ceil((top + height) / g.row));
   for (let i = first; i < last; i++) {
     let x = from;
-    let total = 0;
+    const total = values.reduce((sum, row) => sum + row[positions[i]], 0) / values.length;
+    const text = numbers && write(total, strongest);
+    if (numbers && !text) continue; // no bar without its number
     const y = middle(i, top, g.row);
     const colours = coloursAt(positions[i]);
     for (let h = 0; h < values.length; h++) {
       const value = values[h][positions[i]] / values.length;
       const long = Math.min(1, Math.abs(value) / strongest) * room;
-      total += value;
       if (long >= 0.5)
         pen.rect(away > 0 ? x : x - long, y - thick / 2, long, thick, { colour: colours[h], alpha });
       x += away * long;
     }
-    const text = numbers && write(total, strongest);
     if (text)
       pen.text(x + away * 6, y, text, {
         colour: palette.quiet,

@@ -61,10 +61,11 @@ export function colourRow(
       align,
     });
   }
-  return bottom + 22;
+  return y + COLOUR_ROW;
 }
 
 const ROW_THICK = 8;
+export const COLOUR_ROW = ROW_THICK + 22; // a row of colours with its numbers
 
 const frameOf = ([l, t, r, b]: readonly number[]): number[] => [
   ...[l, t, r, t],

@@ -58,6 +58,37 @@ const MONO = "ui-monospace, 'SF Mono', 'JetBrains Mono', Menlo, Consolas, 'DejaV
 const SANS = "Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
 const SIZE = 13;
 
+const INDEX = /([₀-₉]+)/;
+
+/** A text with the positions that it carries by themselves, at odd places: these are set in a proportional face. */
+const runsOf = (text: string, mono: boolean): string[] => (mono ? text.split(INDEX) : [text]);
+
+/** Write a text, run by run, from where it is to begin, end or have its middle. */
+function write(context: CanvasRenderingContext2D, text: string, x: number, y: number, look: Lettering): void {
+  const { align = "start", mono = true } = look;
+  const runs = runsOf(text, mono);
+  context.font = fontOf(look);
+  context.textAlign = runs.length > 1 ? "left" : ALIGNED[align];
+  if (runs.length === 1) {
+    context.fillText(text, x, y);
+    return;
+  }
+  const fonts = [fontOf(look), fontOf({ ...look, mono: false })];
+  const widths = runs.map((run, i) => {
+    context.font = fonts[i % 2];
+    return context.measureText(run).width;
+  });
+  const whole = widths.reduce((sum, one) => sum + one, 0);
+  let at = x - (align === "end" ? whole : align === "middle" ? whole / 2 : 0);
+  runs.forEach((run, i) => {
+    context.font = fonts[i % 2];
+    context.fillText(run, at, y);
+    at += widths[i];
+  });
+}
+
+const ALIGNED = { start: "left", middle: "center", end: "right" } as const;
+
 const fontOf = (lettering: Lettering): string =>
   `${lettering.bold ? "600 " : ""}${lettering.size ?? SIZE}px ${lettering.mono === false ? SANS : MONO}`;
 
@@ -100,17 +131,14 @@ export function canvasPen(context: CanvasRenderingContext2D): Pen {
     text(x, y, text, lettering) {
       context.globalAlpha = lettering.alpha ?? 1;
       context.fillStyle = lettering.colour;
-      context.font = fontOf(lettering);
       context.textBaseline = "middle";
-      context.textAlign =
-        lettering.align === "end" ? "right" : lettering.align === "middle" ? "center" : "left";
       if (lettering.turned) {
         context.save();
         context.translate(x, y);
         context.rotate(-Math.PI / 2);
-        context.fillText(text, 0, 0);
+        write(context, text, 0, 0, lettering);
         context.restore();
-      } else context.fillText(text, x, y);
+      } else write(context, text, x, y, lettering);
       context.globalAlpha = 1;
     },
     image(source, x, y, width, height, smooth = false) {
@@ -152,7 +180,7 @@ export class SvgPen implements Pen {
     const face = `font-family="${escaped(mono ? MONO : SANS)}" font-size="${size}"${bold ? ' font-weight="600"' : ""}`;
     this.parts.push(
       `<text x="${short(x)}" y="${short(y)}" dominant-baseline="central" text-anchor="${align}"${turn} ${face} ` +
-        `fill="${colour}" fill-opacity="${short(alpha)}" xml:space="preserve">${escaped(text)}</text>`,
+        `fill="${colour}" fill-opacity="${short(alpha)}" xml:space="preserve">${mono ? indexed(escaped(text)) : escaped(text)}</text>`,
     );
   }
 
@@ -180,6 +208,10 @@ export class SvgPen implements Pen {
 const dash = (dashed: boolean): string => (dashed ? ` stroke-dasharray="${DASHES.join(" ")}"` : "");
 
 const short = (value: number): string => String(Math.round(value * 100) / 100);
+
+/** A text for SVG with its positions in a proportional face. */
+const indexed = (text: string): string =>
+  text.replace(/[₀-₉]+/g, (index) => `<tspan font-family="${escaped(SANS)}">${index}</tspan>`);
 
 const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 const escaped = (text: string): string => visible(text).replace(/[&<>"]/g, (c) => ENTITIES[c]);
@@ -215,8 +247,12 @@ let ruler: CanvasRenderingContext2D | null = null;
 export function measure(text: string, size = SIZE, mono = true): number {
   ruler ??= document.createElement("canvas").getContext("2d");
   if (!ruler) return text.length * size * 0.6;
-  ruler.font = fontOf({ colour: "", size, mono });
-  return ruler.measureText(text).width;
+  let width = 0;
+  runsOf(text, mono).forEach((run, i) => {
+    ruler!.font = fontOf({ colour: "", size, mono: mono && i % 2 === 0 });
+    width += ruler!.measureText(run).width;
+  });
+  return width;
 }
 
 const shortened = new Map<string, string>();

@@ -237,3 +237,16 @@ export function figure(value: number, digits = 3): string {
   if (size < -6) return value > 0 ? "< 0.000001" : "> −0.000001";
   return decimals(value, Math.max(0, Math.min(9, digits - 1 - size)));
 }
+
+const WHOLE = 100;
+
+/** Shares in whole percent that add up to 100: those that lose most by rounding down are rounded up. */
+export function inWholes(shares: readonly number[]): number[] {
+  const sum = shares.reduce((a, b) => a + b, 0) || 1;
+  const exact = shares.map((share) => (WHOLE * share) / sum);
+  const found = exact.map(Math.floor);
+  const lost = exact.map((one, i) => [one - found[i], i]).sort((a, b) => b[0] - a[0] || a[1] - b[1]);
+  const left = WHOLE - found.reduce((a, b) => a + b, 0);
+  for (const [, i] of lost.slice(0, left)) found[i]++;
+  return found;
+}

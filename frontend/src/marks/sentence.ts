@@ -13,6 +13,7 @@ export interface Stroke extends Ink {
 export interface Placed {
   position: number;
   text: string;
+  index: string; // its position, where the text occurs twice
   x: number;
   y: number;
   width: number;
@@ -54,6 +55,18 @@ function pieces(axis: Axis, list: readonly number[]): { text: string; spaced: bo
   });
 }
 
+const FEW = 80; // words up to which those that occur twice carry their positions
+const SMALL = 0.46; // of the size of a word: its position
+
+/** The position that a word carries in its name, in plain digits. */
+const indexOf = ({ names, labels }: Axis, position: number): string =>
+  names[position]
+    .slice(labels[position].length)
+    .replace(/[₀-₉]/g, (digit) => String(digit.charCodeAt(0) - "₀".charCodeAt(0)));
+
+const indexWide = (index: string, size: number): number =>
+  index ? measure(index, SMALL * size, false) + 1 : 0;
+
 export const EDGE = 3; // room for the frame of a word
 
 /** The same in as few lines, each about as long as the others: no word is left alone in the last. */
@@ -62,7 +75,7 @@ export function balanced(
   list: readonly number[],
   width: number,
   room: number,
-  look: { size: number; least: number; above: number },
+  look: Look,
 ): Setting {
   const plain = setting(axis, list, width, room, look);
   if (plain.lines === 1) return plain;
@@ -77,13 +90,33 @@ export function balanced(
   return best;
 }
 
-/** Words in lines; lines as far apart as `room` allows. */
+interface Look {
+  size: number;
+  least: number; // that a word is wide
+  above: number; // where the text begins
+}
+
+/** Words in lines; lines as far apart as `room` allows. Positions make no second line. */
 export function setting(
   axis: Axis,
   list: readonly number[],
   width: number,
   room: number,
-  { size, least, above }: { size: number; least: number; above: number },
+  look: Look,
+): Setting {
+  const plain = placedIn(axis, list, width, room, look, false);
+  if (list.length > FEW) return plain;
+  const whole = placedIn(axis, list, width, room, look, true);
+  return plain.lines === 1 && whole.lines > 1 ? plain : whole;
+}
+
+function placedIn(
+  axis: Axis,
+  list: readonly number[],
+  width: number,
+  room: number,
+  { size, least, above }: Look,
+  indexed: boolean,
 ): Setting {
   const words: Placed[] = [];
   const space = size * 0.34;
@@ -91,13 +124,14 @@ export function setting(
   let x = 0;
   let line = 0;
   pieces(axis, list).forEach(({ text, spaced }, i) => {
-    const wide = Math.min(inner, Math.max(least, measure(text, size, false) + 2));
+    const index = indexed ? indexOf(axis, list[i]) : "";
+    const wide = Math.min(inner, Math.max(least, measure(text, size, false) + 2 + indexWide(index, size)));
     if (spaced && x > 0) x += space;
     if (x > 0 && x + wide > inner) {
       x = 0;
       line++;
     }
-    words.push({ position: list[i], text, x, y: 0, width: wide, line });
+    words.push({ position: list[i], text, index, x, y: 0, width: wide, line });
     x += wide;
     if (text.includes("⏎")) {
       x = 0;
@@ -214,7 +248,7 @@ export function writing(
   for (const word of words) {
     const y = word.y - top;
     if (y < -size || y > height + size) continue;
-    const { position, x, width, text } = word;
+    const { position, x, width, text, index } = word;
     const high = size * 1.36;
     if (state.lit.has(position)) {
       const [l, t, r, b] = [x - 1.5, y - high / 2, x + width + 1.5, y + high / 2];
@@ -222,11 +256,19 @@ export function writing(
     }
     if (state.pinned.has(position))
       pen.rect(x - 1, y + high / 2 + 1, width + 2, 3, { colour: colours.accent });
-    pen.text(x + width / 2, y, text, {
+    const behind = indexWide(index, size);
+    pen.text(x + (width - behind) / 2, y, text, {
       colour: axis.special[position] && !state.tinted ? colours.quiet : colours.ink,
       size: axis.special[position] ? size * 0.8 : size,
       mono: false,
       align: "middle",
     });
+    if (index)
+      pen.text(x + width - 1, y + 0.3 * size, index, {
+        colour: colours.quiet,
+        size: SMALL * size,
+        mono: false,
+        align: "end",
+      });
   }
 }

@@ -47,8 +47,8 @@ export const HEADLINES = {
   ],
   headlineLink: ["Its strongest link: {example}.", "最强的连线：{example}。"],
   headlineMostly: [
-    "Head {place} mostly rests ({share}%, on {where}).",
-    "头 {place} 大多在休息（{share}%，停在{where}上）。",
+    "Head {place}: {share}% of {whose} attention rests, mostly on {where}.",
+    "头 {place}：{whose}注意力的 {share}% 在休息，主要停在{where}上。",
   ],
   headlineOne: [
     "1 of {all} heads has a name {where}: {place} {does}.",
@@ -56,8 +56,8 @@ export const HEADLINES = {
   ],
   headlineHere: ["Head {place}: {example}.", "头 {place}：{example}。"],
   headlineHereMostly: [
-    "Head {place} mostly rests ({share}%, on {where}): {example}.",
-    "头 {place} 大多在休息（{share}%，停在{where}上）：{example}。",
+    "Head {place} ({share}% of {whose} attention rests, mostly on {where}): {example}.",
+    "头 {place}（{whose}注意力的 {share}% 在休息，主要停在{where}上）：{example}。",
   ],
   headlineMean: [
     "Mean of {count} heads of layer {layer}: {example}.",

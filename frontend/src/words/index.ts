@@ -64,9 +64,11 @@ const spaced = (text: string, values: Values): string =>
     text,
   );
 
-/** A sentence with its {names} filled in. */
+/** A sentence with its {names} filled in; the position of a quoted token stands behind the quotation marks. */
 export const fill = (text: string, values: Values): string =>
-  text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
+  text
+    .replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole))
+    .replace(/(?<=“[^“”]*[^“”₀-₉])([₀-₉]+)”/g, "”$1");
 
 /** Sentences one after the other; a Chinese full stop has its own room. */
 export const together = (...sentences: (string | false | null | undefined)[]): string =>

@@ -72,9 +72,9 @@ export const PAGE = {
   contributions: ["contributions", "贡献"],
   worth: ["worth", "价值"],
   worthChoice: ["worth", "价值"],
-  meaning_weights: ["shows where it looks", "显示看向哪里"],
-  meaning_contributions: ["shows what arrives", "显示传来什么"],
-  meaning_worth: ["shows what it changes", "显示改变什么"],
+  meaning_weights: ["weights: where it looks", "权重：看向哪里"],
+  meaning_contributions: ["contributions: what arrives", "贡献：传来什么"],
+  meaning_worth: ["worth: what it changes", "价值：改变什么"],
   means_weights: [
     "Weights (α): how the attention of each token is divided",
     "权重（α）：每个词元的注意力如何分配",
@@ -209,10 +209,6 @@ export const PAGE = {
   ],
   storyCount: ["{hits} of {rows} tokens", "{rows} 个词元中 {hits} 个"],
   storyLift: ["lift {lift}", "提升 {lift}"],
-  ledeMostly: [
-    "Mostly rests: {share}% of {whose} attention, most of it on {place}, an attention sink.",
-    "大多在休息：{whose}注意力的 {share}%，主要停在{place}上（注意力汇）。",
-  ],
   ledeRests: [
     "{share}% of {whose} attention rests, mostly on {place}, an attention sink.",
     "{whose}注意力的 {share}% 在休息，主要停在{place}上（注意力汇）。",
@@ -229,6 +225,8 @@ export const PAGE = {
   ledeOther: ["With the other {left}% it {does}.", "其余 {left}%：它{does}。"],
   outside: ["a place outside the text", "文本之外的位置"],
   measured: ["measured", "实测"],
+  measuredOf: ["of the attention that does not rest", "占不在休息的注意力"],
+  measuredOfArriving: ["of what arrives from other places", "占从其他位置传来的内容"],
   chance: ["chance", "随机"],
   strongestLook: ["Its strongest link: {from} → {to}, {value}.", "最强的连线：{from} → {to}，{value}。"],
   byArriving: ["Of what it writes, {what}.", "按它实际写入的内容算：{what}。"],

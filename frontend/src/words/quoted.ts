@@ -1,4 +1,5 @@
-// Tokens in sentences and lists: a full stop with its position must not read as a number.
+// Tokens in sentences and lists, written in one way: in a sentence “sat”₉, in lists, on axes and beside the pointer sat₉.
+// A full stop with its position must not read as a number: “.”₆ everywhere.
 
 const INDEX = /[₀-₉]+$/;
 

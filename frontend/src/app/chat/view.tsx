@@ -141,13 +141,15 @@ function Said({ turn, at, last }: { turn: Turn; at: number; last: boolean }) {
   );
 }
 
-const PRINTED = 0.25; // of the strongest share: one that is written over its word
+const SEEN = 0.1; // of the strongest share: less is not tinted
 
-/** How a part that was looked at is shown, beside the part that was looked at most. */
-const tinted = (share: number, most: number) => ({
-  "data-tint": share >= PRINTED * most ? inPercent(share) : "",
-  style: { "--tint": `${(8 + (40 * share) / most).toFixed(0)}%` },
-});
+/** How a part that was looked at is shown, beside the part that was looked at most: its share is written over it. */
+const tinted = (share: number, most: number) =>
+  share > 0 &&
+  share >= SEEN * most && {
+    "data-tint": inPercent(share),
+    style: { "--tint": `${(8 + (40 * share) / most).toFixed(0)}%` },
+  };
 
 /** A message, and in it what the word that is asked about looked at. */
 function Tinted({ text, turn }: { text: string; turn: number }) {
@@ -155,7 +157,7 @@ function Tinted({ text, turn }: { text: string; turn: number }) {
   return (
     <>
       {inPieces(text, chat.tints.value.get(turn)).map(({ text, share }, i) => (
-        <span key={i} {...(share > 0 && tinted(share, chat.most.value))}>
+        <span key={i} {...tinted(share, chat.most.value)}>
           {text}
         </span>
       ))}
@@ -213,7 +215,7 @@ function Token({ word, at, spot }: { word: Word; at: number; spot: Spot }) {
   return (
     <span data-word={at} onPointerEnter={point(word)} onPointerLeave={point(null)}>
       {word.text.slice(0, word.text.length - core.length)}
-      <span data-lit={lit} {...(share.value > 0 && tinted(share.value, chat.most.value))}>
+      <span data-lit={lit} {...tinted(share.value, chat.most.value)}>
         {core}
       </span>
     </span>

@@ -42,7 +42,7 @@ export const words = {
   ],
   chatThere: ["{share} of all its attention was there.", "那里得到全部注意力的 {share}。"],
   chatPlaces: [
-    "{share} of all its attention was there, its {places} places together.",
+    "{share} of all its attention was there, in its {places} places together.",
     "那里得到全部注意力的 {share}（{places} 处合计）。",
   ],
   chatAll: ["Where all of its attention was", "全部注意力的去向"],
@@ -50,7 +50,7 @@ export const words = {
   chatPart_before: ["all that was said before", "之前的全部对话"],
   chatPart_answer: ["its own answer so far", "它已写出的回答"],
   chatPart_first: ["the first token, where attention rests", "首个词元（注意力的停歇处）"],
-  chatPart_template: ["marks of the chat format, around what is said", "对话格式的标记（不属于对话内容）"],
+  chatPart_template: ["chat-format tokens", "对话格式的词元"],
   chatPart_sink: ["a learned sink: nothing is read there", "学得的汇点（不读取任何内容）"],
   chatInPrompt: ["prompt", "提问"],
   chatInAnswer: ["answer", "回答"],

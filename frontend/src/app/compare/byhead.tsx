@@ -12,27 +12,14 @@ export function ByHead({ every }: { every: ReadonlyMap<string, number> }) {
   const store = useStore();
   const tell = useTell();
   if (!every.size) return null;
-  const most = largest(every);
-  const [layer, head] = most.head.split(".").map(Number);
-  const { kind, layer: own, heads } = store.selection.value;
+  const { kind } = store.selection.value;
   const layers = store.page.sites.filter((site) => site.kind === kind).length;
-  const open =
-    layer === own && head === heads[0]
-      ? null
-      : () => store.set({ layer, part: 0, heads: [head], queries: [], keys: [] });
   return (
     <section class={layers > TALL ? "app-heads tall" : "app-heads"}>
       <h3>{tell("byHead")}</h3>
-      <p class="app-note">
-        {tell("byHeadHint")}{" "}
-        {open && (
-          <button type="button" class="app-link" data-do="most" onClick={open}>
-            {tell("byHeadOpen", { head: most.head })}
-          </button>
-        )}
-      </p>
+      <p class="app-note">{tell("byHeadHint")}</p>
       <Grid found={every} />
-      <Colours top={most.value} />
+      <Colours top={largest(every).value} />
     </section>
   );
 }

@@ -2,6 +2,7 @@
 
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { run, superseded } from "../../compute/jobs";
+import { largest } from "../../data/report";
 import { isHere, type Page, type Site } from "../../data/wire";
 import { type Say, useSay, useStore } from "../../frame/context";
 import { Choice, OneHead } from "../../frame/controls";
@@ -39,6 +40,11 @@ export function Compare() {
   });
   const shown = session.comparison.other.value ? found.value : null;
   const every = useDistances(session, store);
+  useSignalEffect(() => {
+    const most = every.value.size ? largest(every.value) : null;
+    const [layer, head] = (most?.head ?? "").split(".").map(Number);
+    if (most && most.value > 0) session.suggest({ kind: store.selection.peek().kind, layer, head });
+  });
   return (
     <section class="app-compare">
       <Chosen />

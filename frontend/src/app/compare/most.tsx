@@ -1,9 +1,10 @@
 // Where two heads differ most, in a sentence and as a table.
 
 import { largest } from "../../data/report";
+import { useStore } from "../../frame/context";
 import { brief } from "../../marks/scales";
 import { listedName, quoted } from "../../words/quoted";
-import { useTell } from "../context";
+import { useSession, useTell } from "../context";
 import { besides, type Cell, type Difference, otherWords, shareText } from "./difference";
 import { type Heads, headName } from "./sides";
 
@@ -36,23 +37,36 @@ function Where({ a, b, cell: { query, key } }: Heads & { cell: Cell }) {
   );
 }
 
-/** How much the heads of the model differ, and where the one that is shown differs most. */
+const LITTLE = 0.25; // of what the head that differs most does
+
+/** How much the head that is shown differs and where, and which one differs most. */
 export function Verdict({ difference, every, ...heads }: Props & { every: ReadonlyMap<string, number> }) {
   const tell = useTell();
   const name = useName(heads);
+  const session = useSession();
+  const store = useStore();
   const { distance, cells } = difference;
   if (distance === null) return null;
   const head = [...new Set([headName(heads.a), headName(heads.b)])].join(" | ");
   const most = every.size ? largest(every) : null;
-  const said = { head, own: shareText(distance) };
-  const elsewhere = most && most.head !== head;
-  const whole = elsewhere
-    ? tell("differsAll", { ...said, most: most.head, share: shareText(most.value) })
-    : tell(most ? "differsTop" : "differsOne", said);
+  const elsewhere = most && most.head !== head && most.value > 0 ? most : null;
   const [first] = cells;
+  const little = elsewhere && distance < LITTLE * elsewhere.value;
+  const key = elsewhere ? (little ? "differsLittle" : "differsOne") : most ? "differsTop" : "differsOne";
+  const none = elsewhere ? tell("differsNot", { head }) : tell("theSame");
+  const open = (place: string) => {
+    const [layer, number] = place.split(".").map(Number);
+    session.changeOther({ layer: null, head: null });
+    store.set({ layer, part: 0, heads: [number], queries: [], keys: [] });
+  };
   return (
     <div class="app-verdict" data-distance={distance}>
-      <b>{first || (elsewhere && most.value > 0) ? whole : tell("theSame")}</b>
+      <b>{first ? tell(key, { head, own: shareText(distance) }) : none}</b>
+      {elsewhere && (
+        <button type="button" class="action" data-do="most" onClick={() => open(elsewhere.head)}>
+          {tell("differsElsewhere", { head: elsewhere.head, share: shareText(elsewhere.value) })}
+        </button>
+      )}
       {first && (
         <p dir="auto">
           {tell("differMost", { head, cell: name(first), a: brief(first.a), b: brief(first.b) })}

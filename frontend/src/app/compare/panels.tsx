@@ -10,7 +10,7 @@ import { mark, stage } from "../../frame/drawn";
 import { followWidth } from "../../frame/scroller";
 import { axes } from "../../marks/axes";
 import { heat, signedHeat } from "../../marks/heat";
-import { colourRow } from "../../marks/legend";
+import { COLOUR_ROW, colourRow } from "../../marks/legend";
 import { canvasPen, measure, type Pen, prepare, shifted } from "../../marks/pen";
 import {
   brief,
@@ -32,9 +32,9 @@ import { type Heads, headName } from "./sides";
 
 const NARROW = 330; // pixels a panel needs
 const GAP = 16;
+const BAR = 10; // pixels between a map and its colours
 const LABEL = 150; // pixels of the longest name
 const LARGEST = 30; // pixels per cell
-const BESIDE = 4; // pixels before a map whose rows are named by the first
 const OTHER = "*"; // behind a token of A where B has another
 
 interface Panel {
@@ -58,7 +58,7 @@ export function Panels({ a, b, difference }: Heads & { difference: Difference })
   const width = useSignal(0);
   const cell = useSignal<Cell>(null);
   useLayoutEffect(() => followWidth(holder.current!, width), []);
-  const { panels, scale } = placed(panelsOf(a, b, difference), width.value);
+  const { panels, scale, shared } = placed(panelsOf(a, b, difference), width.value);
   const top = Math.max(difference.a.top, difference.b.top);
   drawn.use(store, () => ({ panels, top }), [a, b, difference]);
   const legendSide = store.theme.value === "dark" ? "legendSideDark" : "legendSide";
@@ -85,17 +85,18 @@ export function Panels({ a, b, difference }: Heads & { difference: Difference })
                 data-panel={panel.id}
                 style={{ width: `${Math.ceil(widthOf(panel, scale(panel)))}px` }}
               >
-                <figcaption style={{ paddingInlineStart: `${panel.id === "a" ? 0 : panel.labels[0]}px` }}>
+                <figcaption style={{ paddingInlineStart: `${panel.labels[0]}px` }}>
                   <b>{name}</b>
                   <span dir="auto" title={what}>
                     {what}
                   </span>
                   <span class="quiet">{legend}</span>
                 </figcaption>
-                <Sheet panel={panel} scale={scale(panel)} top={top} cell={cell} label={`${name} ${what}`} />
+                <Sheet {...{ panel, top, cell, shared }} scale={scale(panel)} label={`${name} ${what}`} />
               </figure>
             );
           })}
+        {width.value > 0 && shared && <SharedBar {...acrossOf(panels, scale)} top={top} />}
       </div>
       <p class="app-readout" data-readout>
         {readout(cell.value, a, b, difference, tell)}
@@ -108,13 +109,46 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
   const found = drawn.of(store);
   if (!found) return null;
   const { panels, scale } = placed(found.panels, Math.max(width, NARROW * found.panels.length));
+  const theme = store.theme.peek();
   let left = 0;
   const heights = panels.map((panel) => {
     const from = left;
-    left += widthOf(panel, scale(panel)) + GAP;
-    return draw(shifted(pen, from, 0), panel, scale(panel), found.top, null, store.theme.peek());
+    left += Math.ceil(widthOf(panel, scale(panel))) + GAP;
+    return draw(shifted(pen, from, 0), panel, scale(panel), found.top, null, theme, true);
   });
+  const bar = acrossOf(panels, scale);
+  colourRow(
+    pen,
+    [bar.left, Math.max(...heights) - COLOUR_ROW],
+    bar.width,
+    weights(found.top, theme),
+    palette(theme),
+  );
   return Math.max(...heights);
+}
+
+/** From the left edge of the first map to the right edge of the second: as wide are the colours of both. */
+function acrossOf(
+  panels: readonly Panel[],
+  scale: (panel: Panel) => number,
+): { left: number; width: number } {
+  const [a, b] = panels;
+  const [left] = a.labels;
+  return { left, width: Math.ceil(widthOf(a, scale(a))) + GAP + widthOf(b, scale(b)) - left };
+}
+
+/** The colours of weights up to the largest of A and B. */
+const weights = (top: number, theme: Theme) => ({ stops: rampStops(theme, STEPS), ticks: ticks(top, false) });
+
+/** The colours of A and B, below both. */
+function SharedBar({ left, width, top }: { left: number; width: number; top: number }) {
+  const theme = useStore().theme.value;
+  const canvas = useRef<HTMLCanvasElement>(null);
+  useLayoutEffect(() => {
+    const pen = canvasPen(prepare(canvas.current!, Math.ceil(width), COLOUR_ROW));
+    colourRow(pen, [0, 0], width, weights(top, theme), palette(theme));
+  }, [width, top, theme]);
+  return <canvas ref={canvas} class="shared" aria-hidden="true" style={{ left: `${left}px` }} />;
 }
 
 /** What the two sides are. */
@@ -173,28 +207,27 @@ function aligned(panels: Omit<Panel, "labels">[]): Panel[] {
   return panels.map((panel) => ({ ...panel, labels: [wide(panel.rows), above] }));
 }
 
-/** Panels in one row where they fit, with one scale and the names of B's rows at A's; else as large as fits. */
-function placed(panels: Panel[], width: number): { panels: Panel[]; scale: (panel: Panel) => number } {
+interface Placed {
+  panels: Panel[];
+  scale: (panel: Panel) => number;
+  shared: boolean; // whether A and B have their colours together
+}
+
+/** Panels in one row where they fit, with one scale and room for names; else as large as fits. */
+function placed(panels: Panel[], width: number): Placed {
   const longest = ({ rows, columns }: Panel) => Math.max(rows.count, columns.count);
   const across = Math.max(1, Math.min(panels.length, Math.floor((width + GAP) / (NARROW + GAP))));
   if (across < panels.length) {
     const room = Math.min(560, (width - GAP * (across - 1)) / across);
-    return { panels, scale: (panel) => Math.min(LARGEST, (room - panel.labels[0]) / longest(panel)) };
+    const scale = (panel: Panel) => Math.min(LARGEST, (room - panel.labels[0]) / longest(panel));
+    return { panels, scale, shared: false };
   }
-  const both = panels.find(({ id }) => id === "both");
-  const row = both ? panels.map((panel) => sharing(panel, both)) : panels;
-  const taken = row.reduce((sum, { labels }) => sum + labels[0] + GAP, -GAP);
+  const beside = Math.max(...panels.map(({ labels }) => labels[0])); // as much for all: maps are evenly spaced
+  const row = panels.map((panel) => ({ ...panel, labels: [beside, panel.labels[1]] as Panel["labels"] }));
+  const taken = row.length * (beside + GAP) - GAP;
   const cells = row.reduce((sum, panel) => sum + longest(panel), 0);
   const scale = Math.min(LARGEST, (width - taken - row.length) / cells); // each is rounded up to a whole pixel
-  return { panels: row, scale: () => scale };
-}
-
-/** A panel of a row in which A names the rows of B too, and marks those where B has another token. */
-function sharing(panel: Panel, both: Panel): Panel {
-  if (panel.id === "a") return { ...panel, rows: both.rows, labels: [both.labels[0], panel.labels[1]] };
-  if (panel.id === "both") return panel;
-  const rows = { ...panel.rows, names: panel.rows.names.map(() => "") };
-  return { ...panel, rows, labels: [BESIDE, panel.labels[1]] };
+  return { panels: row, scale: () => scale, shared: true };
 }
 
 const widthOf = ({ labels, columns }: Panel, scale: number): number => labels[0] + columns.count * scale;
@@ -205,20 +238,21 @@ interface SheetProps {
   top: number;
   cell: { value: Cell };
   label: string;
+  shared: boolean;
 }
 
-function Sheet({ panel, scale, top, cell, label }: SheetProps) {
+function Sheet({ panel, scale, top, cell, label, shared }: SheetProps) {
   const store = useStore();
   const canvas = useRef<HTMLCanvasElement>(null);
   const theme = store.theme.value;
   const at = cell.value;
   useLayoutEffect(() => {
     const nowhere: Pen = { lines() {}, rect() {}, text() {}, image() {} };
-    const height = draw(nowhere, panel, scale, top, null, theme);
+    const height = draw(nowhere, panel, scale, top, null, theme, shared);
     const wide = Math.ceil(widthOf(panel, scale));
-    draw(canvasPen(prepare(canvas.current!, wide, height)), panel, scale, top, at, theme);
+    draw(canvasPen(prepare(canvas.current!, wide, height)), panel, scale, top, at, theme, shared);
     mark("regard:drawn");
-  }, [panel.picture, panel.labels[0], scale, top, theme, at]);
+  }, [panel.picture, panel.labels[0], scale, top, theme, at, shared]);
   const point = (event: PointerEvent) => {
     const box = canvas.current!.getBoundingClientRect();
     const [left, above] = panel.labels;
@@ -232,6 +266,7 @@ function Sheet({ panel, scale, top, cell, label }: SheetProps) {
     <canvas
       ref={canvas}
       role="img"
+      data-cell={scale}
       aria-label={label}
       onPointerMove={point}
       onPointerLeave={() => (cell.value = null)}
@@ -253,8 +288,16 @@ function imageOf({ id, picture, rests }: Panel, top: number, theme: Theme): HTML
   return canvas;
 }
 
-/** One panel on a pen; its height. */
-function draw(pen: Pen, panel: Panel, scale: number, top: number, cell: Cell, theme: Theme): number {
+/** One panel on a pen, without its colours where A and B share theirs; its height, with them. */
+function draw(
+  pen: Pen,
+  panel: Panel,
+  scale: number,
+  top: number,
+  cell: Cell,
+  theme: Theme,
+  shared: boolean,
+): number {
   const { rows, columns } = panel;
   const [left, above] = panel.labels;
   const [wide, high] = [columns.count * scale, rows.count * scale];
@@ -273,9 +316,11 @@ function draw(pen: Pen, panel: Panel, scale: number, top: number, cell: Cell, th
     const box = [x, y, x + s, y, x + s, y, x + s, y + s, x + s, y + s, x, y + s, x, y + s, x, y];
     pen.lines(box, 4, 1.5, { colour: colours.accent });
   }
+  const below = above + high + BAR;
+  if (shared && panel.id !== "both") return below + COLOUR_ROW;
   const bar =
     panel.id === "both"
       ? { stops: twoSidedStops(theme), ticks: twoSidedTicks(panel.picture.top) }
-      : { stops: rampStops(theme, STEPS), ticks: ticks(top, false) };
-  return colourRow(pen, [left, above + high + 10], wide, bar, colours);
+      : weights(top, theme);
+  return colourRow(pen, [left, below], wide, bar, colours);
 }

@@ -3,8 +3,8 @@
 import { useStore } from "../../frame/context";
 import { type Edges, sameEdges } from "../../state/edges";
 import type { Store } from "../../state/store";
+import { quoted } from "../../words/quoted";
 import { useSession, useTell } from "../context";
-import { placed } from "../why/sentences";
 
 /** Cut these looks, or restore them; `of` names their head where several are shown. */
 export function Cutting({ edges, of }: { edges: Edges; of: string | null }) {
@@ -21,7 +21,7 @@ export function Cutting({ edges, of }: { edges: Edges; of: string | null }) {
         : keys.length === 1 && !queries.length
           ? "cutColumn"
           : "cutBlock";
-  const ends = endsOf(store, edges);
+  const ends = endsOf(store, edges, quoted);
   return (
     <button
       type="button"
@@ -36,12 +36,16 @@ export function Cutting({ edges, of }: { edges: Edges; of: string | null }) {
   );
 }
 
-/** Both ends of some looks by their tokens; "" stands for all. */
-export function endsOf(store: Store, { kind, queries, keys }: Edges): { from: string; to: string } {
+/** Both ends of some looks by their tokens, as a sentence or a list has them; "" stands for all. */
+export function endsOf(
+  store: Store,
+  { kind, queries, keys }: Edges,
+  write: (name: string) => string,
+): { from: string; to: string } {
   const site = store.page.sites.find((one) => one.kind === kind);
   const named = (side: string | undefined, list: readonly number[]) => {
-    const { text = [] } = store.page.sides.get(side ?? "") ?? {};
-    return list.map((at) => placed(text[at] ?? "", at)).join(" ");
+    const names = side === undefined ? [] : store.lenses.axis(side, "tokens").names;
+    return list.map((at) => write(names[at] ?? "")).join(" ");
   };
   return { from: named(site?.query, queries), to: named(site?.key, keys) };
 }

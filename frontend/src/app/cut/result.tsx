@@ -10,7 +10,8 @@ import { figure } from "../../marks/scales";
 import type { Edges } from "../../state/edges";
 import type { Store } from "../../state/store";
 import { isKey, together } from "../../words";
-import { edgesName } from "../address";
+import { listedName, quoted } from "../../words/quoted";
+import { edgesName, type How } from "../address";
 import { sentenceOf, useSession, useTell } from "../context";
 import type { Cut } from "../records";
 import { mostMoved, placed, signed } from "../saying";
@@ -21,6 +22,7 @@ const HOW = ["mask", "zero"] as const;
 
 export function CutResult() {
   const session = useSession();
+  const store = useStore();
   const tell = useTell();
   const { cut, how, off } = session.ask.value;
   if (!cut.length || session.saved.value !== null) return null;
@@ -55,7 +57,7 @@ export function CutResult() {
           options={HOW.filter((one) => ways.includes(one)).map((one) => [one, tell(`cut_${one}`)] as const)}
           choose={(value) => session.change({ how: value })}
         />
-        <span class="app-note">{tell(how === "mask" ? "cutMeans_mask" : "cutMeans_zero")}</span>
+        <span class="app-note">{meaning(store, cut, how, tell)}</span>
       </div>
       {!trouble.value && (
         <p class="app-note">
@@ -64,6 +66,13 @@ export function CutResult() {
       )}
     </details>
   );
+}
+
+/** What a way of cutting means, of one link by its tokens. */
+function meaning(store: Store, cut: readonly Edges[], how: How, tell: Say): string {
+  const [ends] = cut.length === 1 ? [endsOf(store, cut[0], quoted)] : [];
+  const values = { query: ends?.from || tell("cutFrom"), key: ends?.to || tell("cutTo") };
+  return tell(how === "mask" ? "cutMeans_mask" : "cutMeans_zero", values);
 }
 
 /** What is cut; each can be restored. */
@@ -76,7 +85,7 @@ function Chips() {
     <p class="chips">
       {cut.map((edges) => {
         const head = `${edges.layer}.${edges.head}`;
-        const name = tell("cutName", { head, line: lineName(store, edges, tell) });
+        const name = tell("cutName", { head, line: lineName(store, edges, tell, listedName) });
         return (
           <button
             key={edgesName(edges)}
@@ -101,13 +110,13 @@ function Chips() {
 }
 
 /** Looks by both their ends. */
-function lineName(store: Store, edges: Edges, tell: Say): string {
-  const { from, to } = endsOf(store, edges);
+function lineName(store: Store, edges: Edges, tell: Say, write: (name: string) => string): string {
+  const { from, to } = endsOf(store, edges, write);
   return tell("cutLine", { from: from || tell("cutAll"), to: to || tell("cutAll") });
 }
 
 const linesOf = (session: Session, store: Store, tell: Say): string =>
-  session.ask.value.cut.map((edges) => lineName(store, edges, tell)).join(tell("comma"));
+  session.ask.value.cut.map((edges) => lineName(store, edges, tell, quoted)).join(tell("comma"));
 
 /** What the cut does, whether random ones do as much, and what changes more: the headline, once it is known. */
 export function newsOfCut(session: Session, store: Store | null, tell: Say): string | null {

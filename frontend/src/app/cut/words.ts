@@ -2,8 +2,8 @@
 
 export const CUT = {
   cutLook: ["Cut this link", "切断这条连线"],
-  cutRow: ["Cut all links of “{query}”", "切断“{query}”的所有连线"],
-  cutColumn: ["Cut all links to “{key}”", "切断看向“{key}”的所有连线"],
+  cutRow: ["Cut all links of {query}", "切断{query}的所有连线"],
+  cutColumn: ["Cut all links to {key}", "切断看向{key}的所有连线"],
   cutBlock: ["Cut these links", "切断这些连线"],
   cutHint: [
     "Run the model without what {head} takes from there",
@@ -22,13 +22,15 @@ export const CUT = {
   cut_mask: ["hide the token", "遮住词元"],
   cut_zero: ["drop what it sends", "去掉内容"],
   cutMeans_mask: [
-    "This head no longer sees the token from there: its share of the attention goes to the other tokens.",
-    "这个头从那里不再看到这个词元：它的那份注意力分给其他词元。",
+    "From {query}, this head no longer sees {key}: that share of the attention goes to the other tokens.",
+    "这个头从{query}不再看到{key}：那份注意力分给其他词元。",
   ],
   cutMeans_zero: [
-    "What the token sends is left out; the other tokens keep their shares of the attention.",
-    "只去掉这个词元传来的内容；其他词元的注意力份额不变。",
+    "What {key} sends to {query} is left out; the other tokens keep their shares of the attention.",
+    "只去掉{key}传给{query}的内容；其他词元的注意力份额不变。",
   ],
+  cutFrom: ["the tokens that look", "那些词元"],
+  cutTo: ["the tokens that are cut", "被切断的词元"],
   cutMeasuring: ["Running the model without it …", "正在去掉它运行模型……"],
   cutControl: [
     "Cutting random links of similar weight, for comparison …",

@@ -8,6 +8,7 @@ import { useSay, useStore } from "../../frame/context";
 import { doingOf } from "../../frame/report";
 import { Switch } from "../../frame/switch";
 import { figure } from "../../marks/scales";
+import { samePlace } from "../../state/selection";
 import { Plot, type PlotState } from "../matrix/plot";
 import { glimpseOf } from "./ghost";
 import { Seen } from "./seen";
@@ -83,13 +84,16 @@ function Large({ cell, aside = false }: { cell: Cell; aside?: boolean }) {
   const store = useStore();
   const tell = useSay();
   const state = useSignal<PlotState | null>(null);
+  const { kind, layer } = cell.site;
+  const off = store.off.value.some((one) => samePlace(one, { kind, layer, head: cell.head }));
   return (
-    <>
+    <div class={off ? "large off" : "large"} data-large-off={off ? "" : undefined}>
+      {off && <p class="is-off">{tell("isOff")}</p>}
       {store.look.value.worth && state.value && (
         <p class="quiet">{tell("worthScale", { top: figure(state.value.top, 2) })}</p>
       )}
       {glimpseOf(store, cell) ? <Seen cell={cell} /> : <Plot state={state} cell={cell} aside={aside} />}
-    </>
+    </div>
   );
 }
 

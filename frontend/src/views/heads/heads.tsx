@@ -19,7 +19,7 @@ import { formOf, type Store } from "../../state/store";
 import { Legend, legendPicture } from "./legend";
 import { drawBack, drawFront, pairOf, type Sheet } from "./lines";
 import { Overlay, picture as overlayPicture } from "./overlay";
-import { type Scene, sceneKey, sceneOf, together } from "./scene";
+import { cutIn, type Scene, sceneKey, sceneOf, together } from "./scene";
 import { Sentence, picture as sentencePicture } from "./sentence";
 import { leaving, usePointing } from "./tokens";
 
@@ -94,6 +94,7 @@ function Columns({ scene, busy }: { scene: Scene; busy: boolean }) {
   const { keys, queries } = store.active.value;
   const still = keys.length + queries.length === 0;
   const { contributions } = store.look.value;
+  const cut = cutIn(store, scene) !== null;
   const received = tell(`received_${scene.signed ? "worth" : contributions ? "contributions" : "weights"}`);
   return (
     <div class={busy ? "stage busy" : "stage"}>
@@ -103,7 +104,7 @@ function Columns({ scene, busy }: { scene: Scene; busy: boolean }) {
         <Heading text={tell("headingQueries")} from={g.left - g.text - 4} to={g.left} end />
         <Heading text={tell("headingKeys")} from={g.right} to={g.right + g.text + 4} />
         <Heading
-          text={still ? received : quantity}
+          text={still ? received : cut ? tell("beforeCut") : quantity}
           hint={still ? tell("receivedHint") : undefined}
           from={g.right + g.text + 14}
           to={g.width}

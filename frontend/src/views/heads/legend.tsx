@@ -3,14 +3,14 @@
 import { restOf } from "../../data/report";
 import { quantityOf, sayIn, useQuantity, useSay, useStore } from "../../frame/context";
 import { foldSentence } from "../../frame/folds";
-import { whoseOf } from "../../frame/report";
+import { placeFor, whoseOf } from "../../frame/report";
 import { FADED, opacityOn, strengthOf } from "../../marks/columns";
 import { strengthEntries, strengths, swatches } from "../../marks/legend";
 import type { Pen } from "../../marks/pen";
 import { palette, percent, signed, type Theme } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import type { Key } from "../../words";
-import { coloursOf, restingPlaces, type Scene, signColours, together } from "./scene";
+import { coloursOf, cutIn, restingPlaces, type Scene, signColours, together } from "./scene";
 
 export function Legend({ scene, sentence = false }: { scene: Scene; sentence?: boolean }) {
   const store = useStore();
@@ -23,7 +23,7 @@ export function Legend({ scene, sentence = false }: { scene: Scene; sentence?: b
     <div class="legend">
       <p>
         {tell(phraseOf(scene, sentence), {
-          what: quantity,
+          what: cutIn(store, scene) ? tell("quantityBeforeCut", { what: quantity }) : quantity,
           count: scene.heads.length,
         })}
         {store.site.value.kind === "cross" && ` ${tell("legendCross")}`}
@@ -135,6 +135,7 @@ function restingText(store: Store, scene: Scene): string | null {
   const rest = scene.heads.length === 1 ? restOf(cell, store.look.value.contributions) : null;
   const said = {
     places: places.join(tell("listed")),
+    place: rest ? placeFor(tell, rest.place) : "",
     share: rest ? percent(rest.share) : "",
     whose: whoseOf(store, cell.site, tell),
   };

@@ -10,6 +10,7 @@ import { lineColour, palette, signColour, type Theme } from "../../marks/scales"
 import { covers } from "../../state/edges";
 import { maskOf, type Positions, shownBy } from "../../state/shown";
 import type { Store } from "../../state/store";
+import { listedName } from "../../words/quoted";
 
 export interface Scene {
   edition: number; // of the page it shows
@@ -54,7 +55,10 @@ export function* sceneOf(store: Store): Generator<void, Scene> {
     links: { ...links, top: topOf(links, rests) },
     signed: look.worth !== undefined,
     rests,
-    widest: Math.max(widest(rowAxis.names), widest(columnAxis.names), widest(foldedNames(store))),
+    widest: Math.max(
+      ...[rowAxis, columnAxis].map(({ names }) => widest(names.map(listedName))),
+      widest(foldedNames(store)),
+    ),
   };
 }
 

@@ -55,7 +55,7 @@ export function Sentence({ scene, busy }: { scene: Scene; busy: boolean }) {
       <Opening scene={scene} />
       <Legend scene={scene} sentence />
       <div class="scroller flow" ref={scroller} onPointerLeave={leaving(store)}>
-        <div class="run" style={{ height: `${set?.height ?? 200}px` }}>
+        <div class="run" style={{ height: `${set ? heightOf(set, narrow && isPair(store)) : 200}px` }}>
           <div class="sheet">
             <canvas ref={canvas} aria-hidden="true" />
           </div>
@@ -68,6 +68,10 @@ export function Sentence({ scene, busy }: { scene: Scene; busy: boolean }) {
     </div>
   );
 }
+
+/** How high a text is with its arcs; one line of which one link is shown has none below it. */
+const heightOf = ({ queries, own, height }: Texts, pair: boolean): number =>
+  pair && own && queries.lines === 1 ? Math.min(height, queries.words[0].y + 1.6 * queries.size) : height;
 
 /** What the word does after which a causal model speaks, where no word is chosen yet. */
 function Opening({ scene }: { scene: Scene }) {

@@ -46,8 +46,8 @@ export const words = {
   legendMany: ["Mean of {count} heads:", "{count} 个头的平均："],
   legendRest: ["grey, drawn faintly: rests on {places}", "灰色，画得较淡：停在{places}上休息"],
   legendRestShare: [
-    "grey, drawn faintly: rests on {places} ({share}% of {whose} attention)",
-    "灰色，画得较淡：停在{places}上休息（占{whose}注意力的 {share}%）",
+    "grey, drawn faintly: {share}% of {whose} attention rests, mostly on {place}",
+    "灰色，画得较淡：{whose}注意力的 {share}% 在休息，主要停在{place}上",
   ],
   swatches: ["How strong a line is drawn", "线的深浅"],
   headingQueries: ["looks", "在看"],
@@ -59,6 +59,8 @@ export const words = {
     "What each token gets, summed over all tokens that look",
     "每个词元所得，对所有在看的词元求和",
   ],
+  beforeCut: ["before the cut", "切断之前"],
+  quantityBeforeCut: ["{what} before the cut", "切断之前的{what}"],
   stripBy: ["looks at it", "看向它"],
   legendLeft: ["Only the {count} strongest lines are drawn.", "只画出最强的 {count} 条线。"],
   legendPatches: [

@@ -29,7 +29,9 @@ export function Matrix() {
         <p>
           {shown &&
             together(
-              tell(signed ? "legendMatrixWorth" : "legendMatrix", { what: quantity }),
+              tell(signed ? "legendMatrixWorth" : narrow ? "legendMatrixShort" : "legendMatrix", {
+                what: quantity,
+              }),
               store.site.value.kind === "cross" && tell("legendCross"),
               shown.rests && tell("legendResting"),
               foldSentence(store),

@@ -5,6 +5,7 @@ import { type Signal, useComputed, useSignal, useSignalEffect } from "@preact/si
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Axis } from "../../compute/axis";
 import { run, superseded } from "../../compute/jobs";
+import type { Lens } from "../../compute/lens";
 import { isCausal, type Rests, restsOf } from "../../compute/rest";
 import { TILE, type Tile, Tiles } from "../../compute/tiles";
 import type { Cell } from "../../data/report";
@@ -16,13 +17,14 @@ import { heat, signedHeat } from "../../marks/heat";
 import { axisNames, BAR_ROOM, colourBar } from "../../marks/legend";
 import { divideMap } from "../../marks/parts";
 import { canvasPen, measure, type Pen, prepare, shifted } from "../../marks/pen";
-import { palette, twoSidedTicks } from "../../marks/scales";
+import { type Palette, palette, twoSidedTicks } from "../../marks/scales";
 import { NOTHING, type Selection } from "../../state/selection";
 import { shownBy } from "../../state/shown";
 import type { Store } from "../../state/store";
 import { drawCuts } from "./cuts";
 import { type Gestures, LARGEST, listen } from "./gestures";
 import { HEADER, Headers } from "./headers";
+import { rowOf } from "./rowbars";
 
 /** What a plot shows, for the sentences around it. */
 export interface PlotState {
@@ -376,7 +378,10 @@ function drawOver(pen: Pen, tiles: RestingTiles, frame: Frame, zoom: Zoom, store
   const { queries, keys } = store.active.value;
   const { lens } = tiles;
   divideMap(pen, lens.rows, lens.columns, frame, zoom, partNames(store), colours);
-  axes(pen, lens.rows, lens.columns, frame, zoom, { rows: queries, columns: keys }, colours, namesOf(store));
+  const listed = listedRow(store);
+  const lit = { rows: queries.length || listed === null ? queries : [listed], columns: keys };
+  axes(pen, lens.rows, lens.columns, frame, zoom, lit, colours, namesOf(store));
+  if (listed !== null && store.hover.value.query === null) frameRow(pen, listed, lens, frame, zoom, colours);
   if (tiles.causal) sayUnseen(pen, frame, lens.columns.count * zoom.scale, zoom, store);
   drawCuts(pen, tiles.lens, frame, zoom, store);
   const { query, key } = store.hover.value;
@@ -387,6 +392,39 @@ function drawOver(pen: Pen, tiles: RestingTiles, frame: Frame, zoom: Zoom, store
   pen.lines([x, y, x + s, y, x + s, y, x + s, y + s, x + s, y + s, x, y + s, x, y + s, x, y], 4, 1.5, {
     colour: colours.accent,
   });
+}
+
+/** The row whose numbers stand beside the map; null where none do. */
+const listedRow = (store: Store): number | null => (store.view.lists ? rowOf(store) : null);
+
+/** A frame around a row. */
+function frameRow(pen: Pen, row: number, lens: Lens, frame: Frame, zoom: Zoom, colours: Palette): void {
+  const y = frame.top + (row - zoom.y) * zoom.scale;
+  const [left, right] = [
+    frame.left,
+    frame.left + Math.min(frame.width, (lens.columns.count - zoom.x) * zoom.scale),
+  ];
+  const high = Math.max(3, zoom.scale);
+  if (y < frame.top || y + high > frame.top + frame.height + 1) return;
+  const box = [
+    left,
+    y,
+    right,
+    y,
+    right,
+    y,
+    right,
+    y + high,
+    right,
+    y + high,
+    left,
+    y + high,
+    left,
+    y + high,
+    left,
+    y,
+  ];
+  pen.lines(box, 4, 1.5, { colour: colours.accent });
 }
 
 const CORNER = 220; // pixels of a map whose empty half has room for a sentence

@@ -9,6 +9,7 @@ import { useSeen } from "../../frame/scroller";
 import { brief, SMALL, signColour, signed } from "../../marks/scales";
 import { shownBy } from "../../state/shown";
 import type { Store } from "../../state/store";
+import { listedName } from "../../words/quoted";
 
 const LOWEST = 18; // pixels a bar takes
 const HIGHEST = 34;
@@ -26,13 +27,13 @@ export function RowBars({ most }: { most?: number }) {
   const room = most ?? Math.max(1, Math.floor((box.value.height || 400) / LOWEST));
   const all = columns.list;
   const { worth } = store.look.value;
-  const seen = most ? all.filter((p) => sizeOf(row[p]) >= SMALL) : all; // few say more than dots
+  const lit = store.hover.value.key;
+  const seen = all.filter((p) => !(sizeOf(row[p]) < SMALL) || p === lit); // few say more than dots
   const listed = strongest(seen.length ? seen : all, row, room);
   const top = listed.reduce((most, p) => Math.max(most, sizeOf(row[p])), 1e-12);
   const high = most
     ? TOUCHED
     : Math.max(LOWEST, Math.min(HIGHEST, Math.floor((box.value.height || 400) / listed.length)));
-  const lit = store.hover.value.key;
   const rests = worth ? () => false : restsOf(store.site.value, store.rows.value, store.columns.value);
   return (
     <section class="row-bars" data-row={query}>
@@ -48,7 +49,7 @@ export function RowBars({ most }: { most?: number }) {
             style={{ height: `${high}px` }}
           >
             <span class="name" dir="auto">
-              {store.columns.value.names[p]}
+              {listedName(store.columns.value.names[p])}
             </span>
             <span class="measure">
               <i
@@ -63,10 +64,12 @@ export function RowBars({ most }: { most?: number }) {
             </span>
           </li>
         ))}
+        {seen.length < all.length && listed.length === seen.length && (
+          <li class="others quiet">
+            {tell("othersBelow", { count: all.length - seen.length, least: SMALL })}
+          </li>
+        )}
       </ol>
-      {seen.length < all.length && listed.length === seen.length && (
-        <p class="quiet">{tell("othersBelow", { count: all.length - seen.length, least: SMALL })}</p>
-      )}
     </section>
   );
 }
@@ -81,7 +84,7 @@ function strongest(places: readonly number[], row: ArrayLike<number>, most: numb
 const MANY = 128; // rows among which the one to begin with is looked for
 
 /** The row pointed at, or pinned; or else that of the strongest look outside the resting places. */
-function rowOf(store: Store): number {
+export function rowOf(store: Store): number {
   const axis = store.rows.value;
   const { query } = store.hover.value;
   const [pinned] = store.selection.value.queries;

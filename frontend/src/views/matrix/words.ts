@@ -6,6 +6,7 @@ export const words = {
     "Rows: tokens that look. Columns: tokens looked at. Colour: {what}.",
     "行：在看的词元。列：被看的词元。颜色：{what}。",
   ],
+  legendMatrixShort: ["Rows look, columns are looked at. Colour: {what}.", "行在看，列被看。颜色：{what}。"],
   legendMatrixWorth: [
     "Rows: tokens that look. Columns: tokens looked at. Colour: {what}; blue helps, orange works against. Struck cells have weights above 0.95: only an exact cut can tell.",
     "行：在看的词元。列：被看的词元。颜色：{what}；蓝色有帮助，橙色起反作用。划线的格子权重超过 0.95：只有实际切断才能知道。",

@@ -1,7 +1,7 @@
 // How a token fills up with others: after each layer, how much of it is itself, other tokens, and resting places.
 
 import { useSay, useStore } from "../../frame/context";
-import { percent } from "../../marks/scales";
+import { inWholes } from "../../marks/scales";
 import { quoted } from "../../words/quoted";
 import { plain, restingPlaces } from "./said";
 import { type Shares, shareText } from "./shares";
@@ -48,14 +48,15 @@ export function Mixing({ shares, steps }: { shares: Shares; steps: Steps }) {
 function Row({ row, parts }: { row: Mixture; parts: Part[] }) {
   const tell = useSay();
   const [first] = parts;
+  const wholes = inWholes(parts.map((part) => row[part]));
   return (
     <li data-layers={row.layers}>
       <span class="after">{tell("rolloutAfter", { count: row.layers })}</span>
       <span class="small">{row[first] < ROOM && shareText(row[first])}</span>
       <span class="mix">
-        {parts.map((part) => (
+        {parts.map((part, i) => (
           <i key={part} data-part={part} style={{ width: `${(100 * row[part]).toFixed(2)}%` }}>
-            {row[part] >= ROOM && `${percent(row[part])}%`}
+            {row[part] >= ROOM && `${wholes[i]}%`}
           </i>
         ))}
       </span>

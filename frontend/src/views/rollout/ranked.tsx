@@ -54,8 +54,17 @@ function Method({ shares }: { shares: Shares }) {
   const maps = tell(contributions ? "rolloutContributionMaps" : "rolloutWeightMaps");
   const word = quoted(plain(shares.axis.names[shares.position]));
   const lines = shares.even && tell(ownIsLargest(shares) ? "rolloutOwnLine" : "rolloutLines", { word });
-  return <p class="quiet">{together(lines, tell("rolloutMethod", { maps }))}</p>;
+  const [before, after] = tell("rolloutMethod", { maps, command: COMMAND }).split(COMMAND);
+  return (
+    <p class="quiet">
+      {together(lines, before)}
+      <code>{COMMAND}</code>
+      {after}
+    </p>
+  );
 }
+
+const COMMAND = "regard study deletion";
 
 interface BarProps {
   shares: Shares;

@@ -69,8 +69,8 @@ export const words = {
     "竖线位置不同，因为每一步都有一半留在原处，而且有些词元能被更多词元看到。",
   ],
   rolloutMethod: [
-    "Attention roll-out (Abnar & Zuidema 2020): {maps} of every layer, averaged over heads and multiplied; half of each step stays in place. A summary, not an explanation: “regard study deletion” measures how well it finds the tokens that matter.",
-    "注意力逐层汇总（attention rollout，Abnar & Zuidema 2020）：把每层的{maps}对各头取平均后相乘，每一步有一半留在原处。它是概括，不是解释：“regard study deletion”检验它能否找到重要的词元。",
+    "Attention roll-out (Abnar & Zuidema 2020): {maps} of every layer, averaged over heads and multiplied; half of each step stays in place. A summary, not an explanation: {command} measures how well it finds the tokens that matter.",
+    "注意力逐层汇总（attention rollout，Abnar & Zuidema 2020）：把每层的{maps}对各头取平均后相乘，每一步有一半留在原处。它是概括，不是解释：{command} 检验它能否找到重要的词元。",
   ],
   rolloutWeightMaps: ["the attention weights", "注意力权重"],
   rolloutContributionMaps: ["the contributions", "贡献"],
