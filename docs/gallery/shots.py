@@ -70,7 +70,7 @@ APP = (
     Shot("rollout", "Roll-out: what reaches one token of the last layer from the input", "regard, then Roll-out", _store("rollout", 0, 2), "[data-asked]"),
     Shot("walk", "Walk: the model step by step", "regard, then Walk", _asked(STORE[0], view="walk", kind="encoder", layer=0, heads=7, step=4), ".walk"),
     Shot("cross", "Walk through an encoder-decoder: cross attention", 'regard walk "I have a black cat."', _asked("I have a black cat.", model="translator", view="walk"), "[data-step=cross]", "[data-step=cross]"),
-    Shot("compare", "Compare: two inputs, and their difference", "regard, then Compare", _asked(*STORE, view="compare", otherText="I went to the garden.", otherPair="At the garden, I picked fresh strawberries."), "[data-panel=both] canvas"),
+    Shot("compare", "Compare: two inputs, and their difference", "regard, then Compare", _asked(*STORE, view="compare", otherText="I went to the garden.", otherPair="At the garden, I picked fresh strawberries."), "[data-differs='5.2'][aria-pressed=true]"),
     Shot("studies", "Studies that were saved", "regard serve --studies my-studies", _store("studies", 0, 2), "[data-study]"),
     Shot("report", "The report of a study", "regard study tokens text.txt -o my-studies/tokens", _store("studies", 0, 2), "[data-study]", "[data-report=tokens]"),
     Shot("why", "Why this link: back through the layers", f"regard serve -m {DECODER}, click a line, then Why this link?", _look(18, 6, 9, 3, why="decoder:18.6:9-3"), "[data-line='16.0 3 2']", widths=(390, USUAL)),

@@ -256,19 +256,19 @@ export function writing(
     }
     if (state.pinned.has(position))
       pen.rect(x - 1, y + high / 2 + 1, width + 2, 3, { colour: colours.accent });
-    const behind = indexWide(index, size);
-    pen.text(x + (width - behind) / 2, y, text, {
+    const own = axis.special[position] ? size * 0.8 : size;
+    const middle = x + (width - indexWide(index, size)) / 2;
+    pen.text(middle, y, text, {
       colour: axis.special[position] && !state.tinted ? colours.quiet : colours.ink,
-      size: axis.special[position] ? size * 0.8 : size,
+      size: own,
       mono: false,
       align: "middle",
     });
     if (index)
-      pen.text(x + width - 1, y + 0.3 * size, index, {
+      pen.text(middle + measure(text, own, false) / 2 + 1, y + 0.3 * size, index, {
         colour: colours.quiet,
         size: SMALL * size,
         mono: false,
-        align: "end",
       });
   }
 }
