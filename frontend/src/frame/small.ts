@@ -38,7 +38,7 @@ export function paint(
   heat(canvas, found.pixels, rows, columns, awakeTop(found, rests), false, theme, (i) => rests[i] === 1);
 }
 
-const LEAST = 0.05; // of a token's attention: below it a look is not worth the strongest colour
+const LEAST = 0.12; // of a token's attention: below it a look is not worth the strongest colour
 
 /** The strongest look of a map that does not rest, which has the strongest colour: beside a sink it would be pale. */
 export function awakeTop({ pixels, top }: Digest, rests: ArrayLike<number>): number {
