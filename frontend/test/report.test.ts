@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { COLOURS, counts, foundOf, NONE, namesOf, telling, typeOf } from "../src/data/report";
+import type { Digest } from "../src/compute/digest";
+import { COLOURS, counts, foundOf, headsOf, NONE, namesOf, telling, typeOf } from "../src/data/report";
+import { awakeTop } from "../src/frame/small";
 import { distance, EYES, TWINS } from "./eyes";
 import { golden } from "./golden";
 
@@ -48,4 +50,34 @@ test("of the heads of a name the most telling is the one whose map shows it", ()
     false,
   );
   expect(chosen.map(({ cell }) => cell.head)).toEqual([1, 2, 0]); // the strongest name still comes first
+});
+
+test("the heads of a name are in the order of the grid, and the best is the one that shows it most", () => {
+  const found = (name: string, score: number) => ({ name, score, sentence: "" });
+  const site = {
+    ...page.sites[0],
+    heads: [0, 1, 2],
+    patterns: [
+      [found("induction", 0.4)],
+      [found("previous token", 0.9)],
+      [found("itself", 0.8), found("induction", 0.7)],
+    ],
+  } as unknown as (typeof page.sites)[number];
+  const { all, best } = headsOf(
+    page,
+    [0, 1, 2].map((head) => ({ site, head })),
+    "induction",
+    "pattern",
+  );
+  expect(all.map(({ head }) => head)).toEqual([0, 2]);
+  expect(best?.head).toBe(2);
+});
+
+test("a small map has its strongest colour where it looks most, not where it rests", () => {
+  const found = (pixels: number[]) =>
+    ({ pixels: Float32Array.from(pixels), top: Math.max(...pixels) }) as unknown as Digest;
+  expect(awakeTop(found([0.9, 0.25]), [1, 0])).toBeCloseTo(0.25, 6);
+  expect(awakeTop(found([0.9, 0.001]), [1, 0])).toBeCloseTo(0.12, 6); // next to nothing stays pale
+  expect(awakeTop(found([0.002, 0.001]), [0, 0])).toBeCloseTo(0.002, 6); // of a long text
+  expect(awakeTop(found([0.9]), [1])).toBeCloseTo(0.9, 6);
 });

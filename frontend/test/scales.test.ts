@@ -64,6 +64,26 @@ test("a name has one hue on both grounds, and stands out from the dark one", () 
   }
 });
 
+test("what a name's colour stresses on one ground it stresses on the other", () => {
+  const names = Object.keys(COLOURS.pattern).filter((name) => !(name in TWINS));
+  const on = (theme: Theme) => (name: string) =>
+    contrast(colourOf(golden(), "pattern", name, theme), palette(theme).ground);
+  const [light, dark] = [on("light"), on("dark")];
+  const rest = "always rests"; // stands behind all others
+  for (const name of names.filter((one) => one !== rest)) {
+    expect(light(name), name).toBeGreaterThan(Math.max(2.6, light(rest)));
+    expect(dark(name), name).toBeGreaterThan(dark(rest) * 0.92);
+  }
+  const tone = (name: string) => hue(colourOf(golden(), "pattern", name, "light"));
+  for (const [i, a] of names.entries())
+    for (const b of names.slice(0, i)) {
+      if (a === rest || b === rest || apart(tone(a), tone(b)) > 45) continue; // other tones are told apart by tone
+      const [x, y] = [light(a) / light(b), dark(a) / dark(b)];
+      if (x > 1.25) expect(y, `${a} ${b}`).toBeGreaterThan(0.8);
+      if (x < 0.8) expect(y, `${a} ${b}`).toBeLessThan(1.25);
+    }
+});
+
 test("of a dark map a tenth of the strongest weight is plain to see", () => {
   const table = ramp("dark");
   const faint = `#${Array.from(table.slice(3 * 26, 3 * 27), (x) => x.toString(16).padStart(2, "0")).join("")}`;

@@ -148,3 +148,42 @@ def test_where_thirty_layers_do_not_fit_they_scroll_to_the_chosen_head(show, dee
     assert page.locator(".blocks > .grid").count() == 1
     assert page.evaluate(IN_SIGHT) < LAYERS * HEADS
     until(page, CHOSEN_IN_SIGHT)
+
+
+def test_the_legend_says_which_heads_go_by_a_name_and_a_click_keeps_the_list(show, pages):
+    page = show(pages["pair"], "#view=atlas&layer=0&heads=0")
+    page.wait_for_selector("[data-entry='previous token']")
+    named = page.eval_on_selector_all("[aria-label*='previous token']", "all => all.map(e => e.dataset.cell)")
+    page.hover("[data-entry='previous token']")
+    listed = "all => all.map(e => e.dataset.head.replace('.', '-'))"
+    assert page.eval_on_selector_all("[data-listed='previous token'] [data-head]", listed) == named
+    page.mouse.move(5, 5)
+    assert page.locator("[data-listed]").count() == 0
+    page.click("[data-entry='previous token']")
+    page.mouse.move(5, 5)
+    page.click("[data-listed] [data-head='0.1']")
+    assert "heads=1" in address(page)
+
+
+def test_the_legend_is_an_even_grid(show, pages):
+    page = show(pages["pair"], "#view=atlas&layer=0&heads=1", viewport={"width": 1440, "height": 900})
+    page.wait_for_selector(".entry")
+    lefts = page.eval_on_selector_all(".names > *", "all => all.map(e => Math.round(e.getBoundingClientRect().left))")
+    columns = page.evaluate("getComputedStyle(document.querySelector('.names')).gridTemplateColumns.split(' ').length")
+    assert len({left // 12 for left in lefts}) <= columns
+
+
+def test_on_a_phone_names_stand_above_the_maps_and_edges_say_layer_or_head(show, pages):
+    page = show(pages["pair"], "#view=atlas&layer=0&heads=1", viewport={"width": 390, "height": 844})
+    page.wait_for_selector(".names.in-row .entry")
+    bottom = page.eval_on_selector(".names.in-row", "row => row.getBoundingClientRect().bottom")
+    assert bottom <= page.eval_on_selector(".around", "maps => maps.getBoundingClientRect().top") + 1
+    assert page.inner_text("[data-only-layer='0']") == "L0"
+    assert page.inner_text("[data-only-head='1']") == "H1"
+
+
+def test_the_headline_ends_in_words_and_tells_of_the_largest_group(show, pages):
+    page = show(pages["pair"], "#view=atlas&layer=0&heads=1", viewport={"width": 1440, "height": 900})
+    page.wait_for_selector(".entry")
+    said = page.inner_text("[data-headline=finding]")
+    assert "…" not in said and said.endswith(".")

@@ -49,7 +49,7 @@ def opened(show, page_file):
 def test_a_film_plays_and_its_maps_lines_and_sentences_follow(opened):
     page = opened
     assert page.inner_text("[data-born=induction]") == (
-        "Head 0.1 finds what followed the same token before from step 30 on: lift 0.83 [0.73, 0.93]."
+        "Head 0.1 finds what followed the same token before from step 30 on: lift 0.83 (0.73–0.93)."
     )
     assert "step 50" in page.inner_text("output")
     assert "</script><b>tiny</b>" in page.inner_text("header")
@@ -90,6 +90,6 @@ def test_a_film_speaks_chinese_is_dark_and_fits_a_phone(opened):
 def test_meta_has_what_lists_of_studies_say(page_file):
     meta = json.loads((page_file.parent / "meta.json").read_text())
     assert meta["findings"] == [
-        "Head 0.1 finds what followed the same token before (induction) from step 30 on: lift 0.83 [0.73, 0.93]."
+        "Head 0.1 finds what followed the same token before (induction) from step 30 on: lift 0.83 (0.73–0.93)."
     ]
     assert meta["chart"]["bars"] == [["induction", 1.0, None, ""]]

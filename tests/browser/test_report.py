@@ -61,6 +61,8 @@ def test_the_numbers_beside_the_atlas_are_those_of_the_corpus(browser: Any, bert
     table = regard.study.atlas(bert, corpus, output=tmp_path / "out").table
     page = browser.new_page()
     page.goto((tmp_path / "out" / "report.html").as_uri())
+    assert "too short" not in atlas_of(page).locator("[data-headline]").inner_text()  # the corpus is not one text
+    assert "Maps: one input, “" in atlas_of(page).locator(".legend").inner_text()
     inspector = atlas_of(page).locator(".inspector")
     layer, head = map(int, re.findall(r"\d+", inspector.locator("h2").inner_text()))
     row = table[(table.layer == layer) & (table["head"] == head) & (table.measure == "entropy")].iloc[0]

@@ -39,6 +39,23 @@ def test_the_model_stays_in_sight_as_boxes_and_the_dot_stands_before_the_lit_one
     assert all(one["y"] >= 0 and one["y"] + one["height"] <= 760 for one in boxes)
 
 
+def test_boxes_that_are_passed_show_what_their_step_made(page, walked):
+    go(page, "softmax")
+    passed = page.locator(".steps .passed:has(canvas.mini)")
+    assert {one.get_attribute("data-step") for one in passed.all()} >= {"project", "scores", "scale"}
+    assert page.locator(".steps button:not(.passed) canvas.mini").count() == 0
+    size = page.eval_on_selector("[data-step=scores] canvas", "canvas => [canvas.width, canvas.height]")
+    assert size == [len(walked.trace.side("encoder").tokens)] * 2
+
+
+def test_headings_of_bars_do_not_look_like_links(page):
+    go(page, "scale")
+    page.wait_for_selector("[data-end]")
+    colour = "all => [...new Set(all.map(one => getComputedStyle(one).color))]"
+    (heading,) = page.eval_on_selector_all(".turning thead th", colour)
+    assert heading not in page.eval_on_selector_all(".plain.again", colour)
+
+
 def test_subscripts_stand_below_the_line_and_no_minus_is_made_of_a_mark(page):
     go(page, "output")
     assert page.inner_text("[data-step=output] sub") == "O"
@@ -62,16 +79,22 @@ def test_a_row_of_cross_attention_says_what_was_said_and_what_comes_next(page, w
     page.wait_for_selector("[data-saying]")
     words = [token.text.strip() for token in walked.trace.side("decoder").tokens]
     page.select_option("[data-pair=query]", "1")
-    assert page.inner_text("[data-saying]").startswith(f"“{words[1]}” is written, “{words[2]}” comes next: ")
+    head = int(page.get_attribute(".head[aria-pressed=true]", "data-head"))
+    weights = walked.trace.site(0, kind="cross").attention(head)
+    source = [token.text.strip() for token in walked.trace.side("encoder").tokens]
+    said = f"Before “{words[2]}” is written, head 0.{head} looks most at “{source[int(weights[1].argmax())]}” ("
+    assert page.inner_text("[data-saying]").startswith(said)
     page.select_option("[data-pair=query]", str(len(words) - 1))
-    assert "and the text ends" in page.inner_text("[data-saying]")
+    assert page.inner_text("[data-saying]").startswith(f"Before the text ends, head 0.{head} looks most at ")
+    asked = page.inner_text("[data-question] p >> nth=0")
+    assert f"“{words[0]}”" in asked  # the answer that is read is that of another row
 
 
 def test_the_row_that_is_asked_about_does_not_give_the_answer(page):
     page.click("[data-step=cross]")
     page.wait_for_selector("[data-alignment]")
     veiled = page.locator("[data-alignment] tr:has(.veiled)")
-    assert veiled.count() == 1 and set(veiled.locator("td").all_inner_texts()) == {"?"}
+    assert veiled.count() == 1 and veiled.locator("td").all_inner_texts() == ["hidden: your turn"]
     asked = page.inner_text("[data-question] p >> nth=0").split("“")[1].split("”")[0]
     assert veiled.locator("th").inner_text().split()[0].startswith(asked)
     page.click("[data-option='0']")

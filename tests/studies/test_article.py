@@ -64,7 +64,8 @@ def test_every_study_quotes_its_command_and_has_an_example(bert, tmp_path):
 
 def test_a_report_says_once_what_brackets_are_and_its_folder_holds_the_findings(tmp_path):
     table = pd.DataFrame({"layer": [0]})
-    for findings, times in ((["It rests: 0.59 [0.57, 0.61].", "Lift −0.1 [−0.2, 0.0]."], 1), (["On [CLS], 0.5."], 0)):
+    both, none = ["It rests: 0.59 (0.57–0.61).", "Lift −0.1 (−0.2 to 0.0)."], ["On [CLS], 0.5 (chance: 8%)."]
+    for findings, times in ((both, 1), (none, 0)):
         result = Result("tokens", "Where it goes", table, {"title": "Where it goes"}, findings=findings)
         assert result.report().count("95% intervals") == times
         meta = json.loads((result.save(tmp_path / str(times)) / "meta.json").read_text("utf-8"))
@@ -97,3 +98,8 @@ def test_a_list_of_studies_has_the_numbers_themselves():
     """A number that is rounded twice may be 0.35 in the report and 0.34 in the list."""
     (bar,) = Chart("", [Bar("a", 0.34501, 0.12345678)]).record["bars"]
     assert bar[1:3] == [0.34501, 0.12345678]
+
+
+def test_two_numbers_beside_two_bars_have_the_colours_of_their_bars():
+    markup = chart_markup(Chart("Two.", [Bar("a", 0.5, 0.1)], top=1.0, tick="what arrives", bar="what is looked at"))
+    assert "<b><em>50%</em> · <em class=second>10%</em></b>" in markup

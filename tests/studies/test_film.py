@@ -212,7 +212,7 @@ def test_a_head_is_born_when_it_gets_a_name_that_it_keeps():
     found = births_of(frames)
     assert [(one["name"], one["step"]) for one in found] == [("induction", 30), ("previous token", 30)]
     assert sentences_of(found)[0] == (
-        "Head 0.1 finds what followed the same token before (induction) from step 30 on: lift 0.50 [0.40, 0.60]."
+        "Head 0.1 finds what followed the same token before (induction) from step 30 on: lift 0.50 (0.40–0.60)."
     )
 
 

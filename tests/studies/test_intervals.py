@@ -76,7 +76,9 @@ def test_a_number_that_one_cluster_carries_has_no_interval():
 
 def test_an_interval_that_is_not_there_is_not_said():
     assert between(float("nan"), float("nan")) == ""
-    assert between(0.1, 0.25) == " [0.10, 0.25]"
+    assert between(0.1, 0.25) == " (0.10–0.25)"
+    assert between(-0.1, 0.25) == " (−0.10 to 0.25)"
+    assert between(57, 61, ".0f", "%") == " (57–61%)"
 
 
 # -- coverage --------------------------------------------------------------------------------------------------

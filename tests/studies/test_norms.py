@@ -1,5 +1,7 @@
 """Weights beside norms, against vectors written out in full (METHODS, section 3)."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -58,6 +60,14 @@ def test_weights_norms_and_vector_sums_equal_the_vectors_written_out(name, corpu
         mine = source[(source["quantity"] == quantity) & (source["layer"] == 1)]["value"].to_numpy()
         expected = np.where(inputs, np.sum(values, axis=0) / np.maximum(inputs, 1), np.nan)
         np.testing.assert_allclose(mine, expected.ravel(), rtol=1e-4, err_msg=quantity)
+
+
+def test_the_rows_of_the_chart_are_of_one_layer_that_of_the_first_finding(bert, corpus):
+    result = regard.study.norms(bert, corpus)
+    layer = re.search(r"layer \d+", result.findings[0])[0].lower()
+    assert result.chart.about.endswith(f"in {layer}")
+    assert sum(bar.value for bar in result.chart.bars) == pytest.approx(1, abs=0.05)  # not every input has each kind
+    assert sum(bar.chance for bar in result.chart.bars) == pytest.approx(1, abs=0.05)  # not every input has each kind
 
 
 def test_frequency_is_ranked_against_the_mean_norm_of_each_token(bert, corpus):

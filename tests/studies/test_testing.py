@@ -25,7 +25,7 @@ def test_a_head_that_does_it_passes_and_says_how_far(planted):
 
 def test_a_head_that_does_not_fails_with_its_interval(planted):
     with pytest.raises(
-        AssertionError, match=r"head 0\.0 of .*: a lift of -?\d\.\d\d \[.*\], .*; expected 0\.3 or more"
+        AssertionError, match=r"head 0\.0 of .*: a lift of -?\d\.\d\d \(.*\), .*; expected 0\.3 or more"
     ):
         assert_head(planted, "0.0", "previous token", TEXTS)
 

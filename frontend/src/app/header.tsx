@@ -102,7 +102,11 @@ function Inputs() {
         <Field
           name="target"
           label={tell("targetLabel")}
-          hint={spoken ? tell("saidHint", { text: String(spoken) }) : tell("targetHint")}
+          hint={
+            spoken && !session.says.found.value?.answer
+              ? tell("saidHint", { text: String(spoken) })
+              : tell("targetHint")
+          }
           value={target}
           set={(value) => session.change({ target: value })}
         />

@@ -194,6 +194,21 @@ export function counts(page: Page, cells: Cell[], tint: Tint, contributions = fa
   return [...total].sort(([a], [b]) => place(a) - place(b));
 }
 
+/** The heads of a name, and the one that shows it most, where that is known. */
+export function headsOf(
+  page: Page,
+  cells: readonly Cell[],
+  name: string,
+  tint: Tint,
+  contributions = false,
+): { all: Cell[]; best: Cell | null } {
+  const all = cells.filter((cell) => namesOf(page, cell, tint, contributions).includes(name));
+  const score = (cell: Cell) =>
+    foundOf(cell, contributions).find((found) => found.name === name)?.score ?? Number.NEGATIVE_INFINITY;
+  const best = all.reduce((a, b) => (score(b) > score(a) ? b : a), all[0]);
+  return { all, best: all.length && score(best) > Number.NEGATIVE_INFINITY ? best : null };
+}
+
 /** A measure of a head, or null where it is n/a. */
 export function measureOf({ site, head }: Cell, name: string): number | null {
   const value = site.measures[name]?.all()[site.heads.indexOf(head)];

@@ -127,9 +127,16 @@ export interface Start {
   worth?: boolean; // whether what lines are worth is shown first
 }
 
+/** The study that a page is an example of: how many inputs it read, and whether heads are named over all of them. */
+export interface Study {
+  inputs: number;
+  named: boolean;
+}
+
 export interface Page {
   made: string;
   facts: Record<string, unknown>;
+  study?: Study; // of whose report the page is a part
   read?: string; // the text, as it is written; nothing where there is none
   types: string[]; // names of the types of maps
   cautions: Told[];
@@ -161,6 +168,7 @@ export function decode(
     const page: Page = {
       made: String(header.made),
       facts: header.facts as Record<string, unknown>,
+      study: header.study as Study | undefined,
       read: (header.read as string | undefined) ?? "",
       types: (header.types as string[] | undefined) ?? [],
       cautions: ((header.cautions as string[] | undefined) ?? []).map((text, i) => ({

@@ -94,7 +94,12 @@ function Born({ film }: { film: Projector }) {
 
 function liftText([value, low, high]: Lift, { tell }: Projector): string {
   const ends =
-    low === null || high === null ? "" : tell("filmBetween", { low: figure(low, 2), high: figure(high, 2) });
+    low === null || high === null
+      ? ""
+      : tell(low < 0 || high < 0 ? "filmFromTo" : "filmBetween", {
+          low: figure(low, 2),
+          high: figure(high, 2),
+        });
   return figure(value, 2) + ends;
 }
 

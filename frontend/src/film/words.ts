@@ -34,7 +34,8 @@ export const FILM = {
   filmNone: ["no name yet", "尚无名称"],
   filmRests: ["rests with {share} of its attention", "有 {share} 的注意力在休息"],
   filmLift: ["{pattern}: lift {lift}", "{pattern}：提升值 {lift}"],
-  filmBetween: [" [{low}, {high}]", " [{low}, {high}]"],
+  filmBetween: [" ({low}–{high})", "（{low}–{high}）"],
+  filmFromTo: [" ({low} to {high})", "（{low} 至 {high}）"],
   filmFailed: ["This film cannot be read: {detail}", "无法读取该影片：{detail}"],
   filmKeys: ["Space plays, ← and → go frame by frame.", "空格键播放，← 和 → 逐帧移动。"],
 } as const;

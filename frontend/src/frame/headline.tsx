@@ -38,12 +38,13 @@ export function headlineOf(store: Store, tell: Say): string | null {
 }
 
 const NAMED = 2; // names that the sentence about all heads tells of
+const LINE = 140; // letters of it that one line has room for
 
 const FEW = 12; // tokens: a name needs at least ten rows that show it
 
-const isShort = (store: Store): boolean => store.rows.value.count < FEW;
+const isShort = (store: Store): boolean => !store.page.study?.named && store.rows.value.count < FEW;
 
-/** How many heads have a name in what was read, and what the most specific names are. */
+/** How many heads have a name in what was read, and what most of them do. */
 function ofAll(store: Store, tell: Say): string {
   const { contributions } = store.look.value;
   const { kind } = store.selection.value;
@@ -62,17 +63,54 @@ function ofAll(store: Store, tell: Say): string {
     }
   if (!named && isVision(store)) return mostPointed(store, all, tell) ?? tell("headlineNone", { all });
   if (!named) return isShort(store) ? tell("headlineShort") : tell("headlineNone", { all });
-  const media = [store.rows, store.columns].some(({ value }) => value.side.medium);
-  const where = tell(media ? "inInput" : "inText");
+  const where = whereOf(store, tell);
   if (named === 1) {
     const [name] = counts.keys();
     return tell("headlineOne", { all, where, place: only, does: doFor(store, name, 1, tell) });
   }
-  const list = bySpecific([...counts])
-    .slice(0, NAMED)
-    .map(([name, count]) => tell("headlineCount", { does: doFor(store, name, count, tell), count }));
-  const key = counts.size > NAMED ? "headlineMore" : "headlineAll";
-  return tell(key, { all, named, where, list: list.join(tell("comma")) });
+  return usual(store, { all, named, where }, counts, tell);
+}
+
+const QUOTED = 24; // letters of an example
+
+/** What the heads were looked at in: this text, or the inputs of the study that a report is of. */
+function whereOf(store: Store, tell: Say): string {
+  const media = [store.rows, store.columns].some(({ value }) => value.side.medium);
+  const { study } = store.page;
+  if (study?.named) return tell("overInputs", { inputs: study.inputs });
+  const text = exampleOf(store);
+  if (study?.inputs) return tell(text ? "inOneOf" : "inOneUnsaid", { inputs: study.inputs, text });
+  return tell(media ? "inInput" : "inText");
+}
+
+/** The input whose maps the report of a study shows, in quotes; nothing where it is no text. */
+export function exampleOf({ page: { read = "" } }: Store): string {
+  if (!read) return "";
+  return quoted(read.length > QUOTED ? `${read.slice(0, QUOTED).trimEnd()} …` : read);
+}
+
+/** The most usual names, as many as a line has room for, and how many heads have others. */
+function usual(
+  store: Store,
+  given: { all: number; named: number; where: string },
+  counts: ReadonlyMap<string, number>,
+  tell: Say,
+): string {
+  const ranked = bySpecific([...counts]).sort(([, a], [, b]) => b - a);
+  const does = ([name, count]: [string, number]) => ({ count, does: doFor(store, name, count, tell) });
+  if (store.narrow.value && ranked.length > 1)
+    return tell("headlineMostOf", { ...given, list: tell("headlineOfThem", does(ranked[0])) });
+  const said = (count: number): string => {
+    const told = ranked.slice(0, count);
+    const list = told.map((one) => tell("headlineCount", does(one))).join(tell("headlineAnd"));
+    const names = ranked.length - told.length;
+    if (!names) return tell("headlineAll", { ...given, list });
+    const others = { count: given.named - told.reduce((sum, [, of]) => sum + of, 0), names };
+    const more = tell(names === 1 ? "headlineOther" : "headlineOthers", others);
+    return tell("headlineMore", { ...given, list, more });
+  };
+  const both = said(NAMED);
+  return [...both].length <= LINE ? both : said(1);
 }
 
 /** Which head looks most at one patch, from the token whose looks are shown; null where that cannot be compared. */

@@ -1,4 +1,4 @@
-// The small map of a head: coloured where it looks, grey where it rests.
+// The small map of a head: coloured where it looks, up to its strongest look; grey where it rests.
 
 import type { Digest } from "../compute/digest";
 import { restingPixels, restsOf } from "../compute/rest";
@@ -35,5 +35,13 @@ export function paint(
     return;
   }
   const rests = restsIn(store, site, found);
-  heat(canvas, found.pixels, rows, columns, found.top, false, theme, (i) => rests[i] === 1);
+  heat(canvas, found.pixels, rows, columns, awakeTop(found, rests), false, theme, (i) => rests[i] === 1);
+}
+
+const LEAST = 0.12; // of a token's attention: below it a look is not worth the strongest colour
+
+/** The strongest look of a map that does not rest, which has the strongest colour: beside a sink it would be pale. */
+export function awakeTop({ pixels, top }: Digest, rests: ArrayLike<number>): number {
+  const most = pixels.reduce((most, value, i) => (rests[i] === 1 ? most : Math.max(most, value)), 0);
+  return most > 0 ? Math.max(most, Math.min(top, LEAST)) : top;
 }

@@ -25,7 +25,7 @@ export function Alignment({ data, head, what, pair, veiled, tell }: Props) {
   const [said, source] = [namesOf(pair.queries), namesOf(pair.keys)];
   return (
     <figure class="alignment" data-alignment>
-      <figcaption>{tell("walk_alignment", { head: `${data.header.layer}.${head}` })}</figcaption>
+      <figcaption class="quiet">{tell("walk_alignment")}</figcaption>
       <div class="wide">
         <table>
           <thead>
@@ -44,7 +44,7 @@ export function Alignment({ data, head, what, pair, veiled, tell }: Props) {
                 <th scope="row">
                   <span class="quiet">{word}</span> → {said[row + 1] ?? tell("walk_end")}
                 </th>
-                <Row values={rowOf(weights, row)} row={row} pair={pair} veiled={row === veiled} />
+                <Row values={rowOf(weights, row)} row={row} pair={pair} veiled={row === veiled} tell={tell} />
               </tr>
             ))}
           </tbody>
@@ -55,24 +55,22 @@ export function Alignment({ data, head, what, pair, veiled, tell }: Props) {
 }
 
 /** The weights of a row; the largest is framed, and a click on one follows that pair. What is asked about is veiled. */
-function Row(props: { values: number[]; row: number; pair: Pair; veiled: boolean }) {
-  const { values, row, pair, veiled } = props;
+function Row(props: { values: number[]; row: number; pair: Pair; veiled: boolean; tell: Say }) {
+  const { values, row, pair, veiled, tell } = props;
   const colours = shades(useStore().theme.value);
   const most = values.indexOf(Math.max(...values));
+  if (veiled)
+    return (
+      <td class="veiled" colSpan={values.length}>
+        {tell("walk_hidden")}
+      </td>
+    );
   return (
     <>
       {values.map((value, key) => {
         const colour = colours(value);
         const name = `${pair.queries[row].trim()} → ${pair.keys[key].trim()}`;
         const choose = () => pair.choosePositions(row, key);
-        if (veiled)
-          return (
-            <td key={key} class="veiled">
-              <button type="button" aria-label={name} onClick={choose}>
-                ?
-              </button>
-            </td>
-          );
         return (
           <td
             key={key}

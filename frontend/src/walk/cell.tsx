@@ -159,7 +159,7 @@ function StripsView({ cell, phase }: { cell: Strips; phase: Phase }) {
 }
 
 function BarsView({ cell, phase }: { cell: Bars; phase: Phase }) {
-  const tell = useSay();
+  if (cell.ends.length && phase === "after") return <OverBars cell={cell} />;
   const shares = cell.to === "A";
   const same = !shares && cell.to !== "−log p"; // one scale: what is divided becomes shorter
   const [before, after] = scalesOf(cell, shares, same);
@@ -172,16 +172,67 @@ function BarsView({ cell, phase }: { cell: Bars; phase: Phase }) {
             {cell.from}
           </th>
           {phase === "after" && (
-            <th colSpan={2} class={inkOf(cell.to)}>
+            <th colSpan={2} class="quiet">
               {cell.by} → {cell.to}
             </th>
           )}
-          {phase === "after" &&
-            cell.ends.map(({ key }) => (
-              <th key={key} class="end ink-A">
-                {tell(key)}
-              </th>
-            ))}
+        </tr>
+      </thead>
+      <tbody>
+        {cell.lines.map((line, i) => (
+          <tr key={i} class={line.on ? "on" : ""}>
+            <th scope="row">
+              <bdi>{line.name.trim()}</bdi>
+            </th>
+            <td class="number">{SHARED.includes(cell.from) ? brief(line.before) : short(line.before)}</td>
+            <td class="room">
+              <Bar value={line.before} scale={before} ghost={phase === "after"} />
+            </td>
+            {phase === "after" && (
+              <>
+                <td class="number">{shares ? brief(line.after) : short(line.after)}</td>
+                <td class="room grown">
+                  <Bar value={line.after} scale={after} share={shares} />
+                </td>
+              </>
+            )}
+          </tr>
+        ))}
+        <Undrawn cell={cell} />
+      </tbody>
+    </table>
+  );
+}
+
+function Undrawn({ cell: { left, ends } }: { cell: Bars }) {
+  const tell = useSay();
+  return left > 0 ? (
+    <tr>
+      <td colSpan={5 + ends.length} class="quiet">
+        {tell("walk_undrawn", { count: left })}
+      </td>
+    </tr>
+  ) : null;
+}
+
+/** Before and after over each other, which leaves room for what comes of both in the end. */
+function OverBars({ cell }: { cell: Bars }) {
+  const tell = useSay();
+  const [before, after] = scalesOf(cell, false, true);
+  return (
+    <table class="turning over after">
+      <thead>
+        <tr>
+          <td />
+          <th class="quiet number">{cell.from}</th>
+          <th colSpan={2} class="quiet">
+            {cell.by} → {cell.to}
+          </th>
+          {cell.ends.map(({ key }) => (
+            <th key={key} class="end quiet">
+              {tell(key)}
+            </th>
+          ))}
         </tr>
       </thead>
       <tbody>
@@ -191,34 +242,24 @@ function BarsView({ cell, phase }: { cell: Bars; phase: Phase }) {
               <bdi>{line.name.trim()}</bdi>
             </th>
             <td class="number">{short(line.before)}</td>
-            <td class="room">
-              <Bar value={line.before} scale={before} ghost={phase === "after"} />
+            <td class="number">{short(line.after)}</td>
+            <td class="room grown">
+              <span class="both">
+                <Bar value={line.before} scale={before} ghost />
+                <Bar value={line.after} scale={after} />
+              </span>
             </td>
-            {phase === "after" && (
-              <>
-                <td class="number">{short(line.after)}</td>
-                <td class="room grown">
-                  <Bar value={line.after} scale={after} share={shares} />
-                </td>
-                {cell.ends.map(({ key, values }) => (
-                  <td key={key} class="end" data-end={key}>
-                    <span>
-                      <span class="part">{brief(values[i])}</span>
-                      <Bar value={values[i]} scale={SHARES} share />
-                    </span>
-                  </td>
-                ))}
-              </>
-            )}
+            {cell.ends.map(({ key, values }) => (
+              <td key={key} class="end" data-end={key}>
+                <span>
+                  <span class="part">{brief(values[i])}</span>
+                  <Bar value={values[i]} scale={SHARES} share />
+                </span>
+              </td>
+            ))}
           </tr>
         ))}
-        {cell.left > 0 && (
-          <tr>
-            <td colSpan={5 + cell.ends.length} class="quiet">
-              {tell("walk_undrawn", { count: cell.left })}
-            </td>
-          </tr>
-        )}
+        <Undrawn cell={cell} />
       </tbody>
     </table>
   );
@@ -229,6 +270,8 @@ interface Scale {
   low: number; // 0 or negative
   high: number;
 }
+
+const SHARED: readonly string[] = ["p", "A"]; // what is a share
 
 const SHARES: Scale = { low: 0, high: 1 };
 

@@ -4,13 +4,16 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { useSay } from "../frame/context";
 import type { WalkData } from "./data";
+import type { WhatIf } from "./layer";
 import { lowered } from "./lowered";
+import { MiniView, miniOf } from "./mini";
 import { still } from "./motion";
 import { type DECODER, keyOf, type StepId, wordsOf } from "./order";
 
 const [LEAST, MOST] = [34, 52]; // pixels from box to box: as many as there is room for
 const TOP = 32;
 const BELOW = 46; // for which layer it is
+const SHORT = 10; // letters that leave room for a picture in the box of one of two stacks
 const TIME = 220; // milliseconds of the dot's way
 
 interface Box {
@@ -38,8 +41,8 @@ const isBeside = (id: StepId): id is keyof typeof BESIDE => id in BESIDE;
 /** Where the boxes stand in so much height: one stack in the middle, or two side by side. */
 export function boxesOf(steps: readonly StepId[], room = 0): Box[] {
   const two = steps.includes("cross");
-  const width = two ? 112 : 168;
-  const left = two ? 12 : 51;
+  const width = two ? 112 : 176;
+  const left = two ? 12 : 20;
   const rows = steps.map((id, row) => (two && isBeside(id) ? BESIDE[id] : row));
   const pitch = Math.max(LEAST, Math.min(MOST, Math.floor((room - TOP - BELOW) / (Math.max(...rows) + 1))));
   const high = Math.round(0.62 * pitch);
@@ -65,10 +68,12 @@ interface Props {
   data: WalkData;
   steps: readonly StepId[];
   at: number;
+  head: number;
+  what: WhatIf;
   go: (step: number) => void;
 }
 
-export function Diagram({ data, steps, at, go }: Props) {
+export function Diagram({ data, steps, at, head, what, go }: Props) {
   const tell = useSay();
   const room = useSignal(0);
   const boxes = boxesOf(steps, room.value);
@@ -100,7 +105,7 @@ export function Diagram({ data, steps, at, go }: Props) {
   const layers = data.blocks(`${data.reader}.states`) - 1;
   const [x, y] = entry(boxes[at]);
   return (
-    <nav class="steps" ref={nav} aria-label={tell("walk_model")}>
+    <nav class={data.translates ? "steps two" : "steps"} ref={nav} aria-label={tell("walk_model")}>
       <div class="diagram" style={`--high: ${high}px`}>
         <svg width="100%" height={high} aria-hidden="true">
           <Edges boxes={boxes} at={at} />
@@ -115,24 +120,30 @@ export function Diagram({ data, steps, at, go }: Props) {
           </span>
         )}
         <ol>
-          {steps.map((step, i) => (
-            <li key={step}>
-              <button
-                type="button"
-                data-step={step}
-                title={wordsOf(tell, data, step).title}
-                aria-current={i === at ? "step" : undefined}
-                class={i < at ? "passed" : ""}
-                style={`--x: ${boxes[i].x}px; --y: ${boxes[i].y}px; --w: ${boxes[i].width}px; --h: ${boxes[i].high}px`}
-                onClick={() => go(i)}
-              >
-                {lowered(tell(keyOf(data, `box_${step}`)!))}
-              </button>
-            </li>
-          ))}
+          {steps.map((step, i) => {
+            const label = tell(keyOf(data, `box_${step}`)!);
+            const roomy = !data.translates || label.length <= SHORT;
+            const mini = i < at && roomy ? miniOf(data, step, head, what) : null;
+            return (
+              <li key={step}>
+                <button
+                  type="button"
+                  data-step={step}
+                  title={wordsOf(tell, data, step).title}
+                  aria-current={i === at ? "step" : undefined}
+                  class={i < at ? "passed" : ""}
+                  style={`--x: ${boxes[i].x}px; --y: ${boxes[i].y}px; --w: ${boxes[i].width}px; --h: ${boxes[i].high}px`}
+                  onClick={() => go(i)}
+                >
+                  {lowered(label)}
+                  {mini && <MiniView mini={mini} />}
+                </button>
+              </li>
+            );
+          })}
         </ol>
       </div>
-      <p class="quiet opened">{tell("walk_opened", { layer: data.header.layer, all: layers })}</p>
+      <p class="quiet opened">{tell("walk_opened", { layer: data.header.layer, last: layers - 1 })}</p>
     </nav>
   );
 }

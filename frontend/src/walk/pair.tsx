@@ -1,7 +1,7 @@
 // The pair of tokens that the walk follows: which it is, and how it is chosen.
 
 import type { Say } from "../frame/context";
-import { brief, figure } from "../marks/scales";
+import { brief, figure, hundredths } from "../marks/scales";
 import type { Store } from "../state/store";
 import type { WalkData } from "./data";
 import type { Chosen } from "./grid";
@@ -68,13 +68,24 @@ export function wordsIn(sides: ReadonlyMap<string, { text: string[] }>, data: Wa
   return { source: sides.get("encoder")?.text ?? first.text, target: sides.get("decoder")?.text ?? [] };
 }
 
-/** What a row of cross attention is about: the word that was just said, and the one that comes next. */
-export function Saying({ pair: { query, queries }, tell }: { pair: Pair; tell: Say }) {
+interface SayingProps {
+  pair: Pair;
+  head: string; // layer and head
+  asked: boolean; // whether a reader is asked just this
+  tell: Say;
+}
+
+/** What a row of cross attention shows: where the head looks before the next word is written. */
+export function Saying({ pair: { query, queries, keys, looks }, head, asked, tell }: SayingProps) {
   const [said, next] = [queries[query], queries[query + 1]].map((text) => text?.trim() ?? "");
-  const key = query === 0 ? "walk_begins" : next ? "walk_saying" : "walk_ends";
+  const question = query === 0 ? "walk_begins" : next ? "walk_saying" : "walk_ends";
+  const best = looks.indexOf(Math.max(...looks));
+  const found = { head, next, key: keys[best].trim(), share: hundredths(looks[best]) };
   return (
     <p class="saying" data-saying>
-      {tell(key, { said, next: next || "…" })}
+      {asked
+        ? tell(question, { said, next: next || "…" })
+        : tell(next ? "walk_answer" : "walk_answerEnd", found)}
     </p>
   );
 }

@@ -73,7 +73,7 @@ function Steps({ data }: { data: WalkData }) {
   const veiled = question?.row !== undefined && answered.value !== question.text ? question.row : null;
   return (
     <div class="walk">
-      <Diagram data={data} steps={steps} at={at} go={go} />
+      <Diagram data={data} steps={steps} at={at} go={go} head={head} what={what.value} />
       <section class="scene" aria-live="polite">
         <Text data={data} id={id} words={words.value} pair={pair} tell={tell} />
         <header>
@@ -146,8 +146,8 @@ function Main({ data, id, head, pair, maps, what, words, veiled, choose, tell }:
     <div class="main">
       {id === "cross" && !what.symmetric && (
         <>
+          <Saying head={`${data.header.layer}.${head}`} asked={veiled === pair.at.row} {...{ pair, tell }} />
           <Alignment {...{ data, head, pair, tell, what, veiled }} />
-          <Saying pair={pair} tell={tell} />
         </>
       )}
       {maps && <PairChoice pair={pair} tell={tell} />}

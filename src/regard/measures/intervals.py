@@ -113,5 +113,15 @@ def correlation_interval(value: float, count: int) -> tuple[float, float]:
 
 
 def between(low: float, high: float, form: str = ".2f", unit: str = "") -> str:
-    """An interval in words, with the space before it: " [0.10, 0.20]"; nothing where there is none."""
-    return "" if not np.isfinite(low + high) else f" [{low:{form}}{unit}, {high:{form}}{unit}]"
+    """An interval in words, with the space before it: " (0.10–0.20)", " (−0.10 to 0.20)"; nothing if there is none."""
+    said = ranged(low, high, form, unit)
+    return f" ({said})" if said else ""
+
+
+def ranged(low: float, high: float, form: str = ".2f", unit: str = "") -> str:
+    """The same where brackets are open already: "0.10–0.20"."""
+    if not np.isfinite(low + high):
+        return ""
+    first, last = (f"{value:{form}}".replace("-", "−") for value in (low, high))
+    apart = "–" if first[0].isdigit() and last[0].isdigit() else " to "
+    return f"{first}{apart}{last}{unit}"

@@ -32,7 +32,7 @@ _BESIDE = 3  # findings that are shown beside a chart, which says the others
 _WIDE = 480  # points; a wider figure takes the whole width
 _ROWS = 200  # of a table in the report; the whole is in its file
 _LONG = 60  # characters from which a cell may break into lines
-_BRACKETS = re.compile(r"\[[-−]?\d[\d.,%]*, [-−]?\d")  # an interval
+_BRACKETS = re.compile(r"\([-−+]?\d[\d.,]*(–| to )[-−+]?\d")  # an interval
 _PARTS = files("regard.studies")
 _POLICY = (
     "default-src 'none'; img-src data: blob:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; frame-src 'self'"
@@ -114,7 +114,7 @@ def _findings(result: Result) -> str:
     first, rest = (items[:shown], items[shown:]) if len(items) > shown + spare else (items, [])
     more = f"<details><summary>{len(rest)} more findings</summary>{_list(rest)}</details>" if rest else ""
     bracketed = any(_BRACKETS.search(text) for text in result.findings)
-    more += '<p class="quiet">Numbers in brackets are 95% intervals.</p>' if bracketed else ""
+    more += '<p class="quiet">Ranges in brackets are 95% intervals.</p>' if bracketed else ""
     if result.chart is None:
         return _list(first) + more
     return f'<div class="top"><div>{_list(first)}{more}</div>{chart_markup(result.chart)}</div>'
@@ -208,8 +208,10 @@ def _atlas(result: Result, example: Trace) -> str:
     """The live atlas: a page of its own inside the report, whose script keeps its own policy."""
     from regard.views.html import page_of
 
-    page = page_of(example, view="atlas", **_opened(result), **result.example_options).decode()
-    whose = "over the whole corpus" if "report" in result.example_options else "on this input alone"
+    named = "report" in result.example_options
+    study = {"inputs": result.meta.get("tally", {}).get("inputs", 0), "named": named}
+    page = page_of(example, view="atlas", study=study, **_opened(result), **result.example_options).decode()
+    whose = "over the whole corpus" if named else "on this input alone"
     caption = (
         f"Figure 1. Every head of {example.facts.get('model', 'the model')} on one input of the corpus. Heads named in "
         f"this report are links to it. Names and numbers beside the maps: {whose}, of the attention that does not rest "
@@ -217,7 +219,8 @@ def _atlas(result: Result, example: Trace) -> str:
     )
     frame = f'<iframe title="atlas" sandbox="allow-scripts" srcdoc="{html.escape(page)}"></iframe>'
     wait = '<p class="wait quiet" role="status">Drawing the atlas …</p>'
-    return f'<figure id="atlas">{frame}{wait}<figcaption>{html.escape(caption)}</figcaption></figure>'
+    figure = f'<figure id="atlas">{frame}{wait}<figcaption>{html.escape(caption)}</figcaption></figure>'
+    return f"<h2>The heads behind it</h2>{figure}"
 
 
 def _opened(result: Result) -> dict[str, Any]:

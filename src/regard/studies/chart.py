@@ -58,7 +58,9 @@ def bars_markup(bars: Sequence[Bar], number: str = "{:.2f}", top: float = 0.0, *
     top = top or max([bar.value for bar in bars] + [bar.chance for bar in bars if isfinite(bar.chance)] + [1e-9])
     lines = []
     for bar in bars:
-        own = [_shown(bar.value, number)] + ([_shown(bar.chance, number)] if paired else [])
+        own = [_shown(bar.value, number)]
+        if paired:  # each number in the colour of its bar
+            own = [f"<em>{own[0]}</em>", f"<em class=second>{_shown(bar.chance, number)}</em>"]
         note = f" <small>{html.escape(bar.note)}</small>" if bar.note else ""
         drawn = f'<i style="width:{100 * max(bar.value, 0) / top:.1f}%"></i>{_second(bar, top, paired)}'
         kind = " class=pair" if paired else ""

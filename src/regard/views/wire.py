@@ -58,6 +58,7 @@ def encode(
     weights: Container[tuple[str, int]] | None = None,
     pictures: bool = False,
     packed: bool | None = None,
+    study: Mapping[str, Any] | None = None,
 ) -> bytes:
     """A trace as bytes for the views.
 
@@ -85,6 +86,9 @@ def encode(
         Whether every head comes with a small picture of its map, made of all its weights.
     packed
         Whether numbers are sent in fewer bits than they have; unless given, only if there are many.
+    study
+        Of the report of a study, in which the trace is one example: how many `inputs` it read, and whether what heads
+        do is `named` over all of them, or on this one alone.
     """
     known = report_of(trace, report)
     selection = _selection(trace, known, view, kind, layer, heads)
@@ -97,7 +101,7 @@ def encode(
     buffer = Buffer()
     header = _header(trace, known, buffer)  # what is heard or seen comes before the first layer
     sites = _site_records(trace, buffer, known, measures or {}, weights, vectors, few, pictures)
-    header |= {"sites": sites, "selection": selection}
+    header |= {"sites": sites, "selection": selection} | ({} if study is None else {"study": dict(study)})
     return _payload(header if walk is None else header | {"walk": _walk_record(walk, buffer)}, buffer)
 
 

@@ -33,8 +33,14 @@ export function Bars({ chart }: { chart: Chart }) {
                   (bar ? <s style={{ width: far(tick) }} /> : <u style={{ left: far(tick) }} />)}
               </span>
               <b title={String(value)}>
-                {number(value)}
-                {bar && tick !== null && ` · ${number(tick)}`} {note && <small>{note}</small>}
+                {bar && tick !== null ? (
+                  <>
+                    <em>{number(value)}</em> · <em class="second">{number(tick)}</em>
+                  </>
+                ) : (
+                  number(value)
+                )}{" "}
+                {note && <small>{note}</small>}
               </b>
             </dd>
           </Fragment>

@@ -11,7 +11,7 @@ import type { Studies, StudyRecord } from "./records";
 import { StudyRule } from "./rule";
 import { Start } from "./start";
 
-const BRACKETS = /\[[-−]?\d[\d.,%]*, /; // an interval
+const BRACKETS = /\([-−+]?\d[\d.,]*(–| to )[-−+]?\d/; // an interval
 const PAGE = /^(?:report|heads\/[\w.-]+)\.html$/; // that a study may have
 const ALONE = 1; // findings of a card whose picture says the others
 const POLL = 700; // milliseconds between two looks at a study that runs

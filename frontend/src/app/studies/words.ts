@@ -47,7 +47,7 @@ export const words = {
     "固定一个词元，即可看到还有什么使这个头这样做。",
   ],
   studiesOf: ["What finished studies found", "已完成的研究有何发现"],
-  intervals: ["Numbers in brackets are 95% intervals.", "方括号中的数是 95% 区间。"],
+  intervals: ["Ranges in brackets are 95% intervals.", "括号中的范围是 95% 区间。"],
   study: ["Study", "研究"],
   corpus: ["Corpus", "语料"],
   inputsOf: ["{count} inputs", "{count} 个输入"],

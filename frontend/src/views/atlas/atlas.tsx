@@ -19,7 +19,7 @@ import { picture as plotPicture } from "../matrix/plot";
 import { ghost, glimpseOf, mapShape } from "./ghost";
 import { GridOf, sidesOf } from "./grid";
 import { Beside, Enlarged } from "./large";
-import { Legend } from "./legend";
+import { Legend, NameRow } from "./legend";
 import { useLayout } from "./room";
 import { Thumb } from "./thumb";
 
@@ -63,6 +63,7 @@ export function Atlas() {
   return (
     <div class="stage">
       <Legend digests={found.value} cells={all} shared={shared} small={grid && layout.small} />
+      {store.narrow.value && <NameRow cells={all} />}
       <div class="around" ref={around} style={{ "--aspect": String(shape.aspect) }}>
         <div class="scroller">
           {grid ? (

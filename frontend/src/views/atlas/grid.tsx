@@ -76,11 +76,12 @@ function Block({ cells, all, digests: found, layout, shared, rows, columns, ...c
   const tell = useSay();
   const { size, small, beside, panel, blocks, turned } = layout;
   const windows = all.some(({ site }) => site.part > 0);
+  const [layerSign, headSign] = store.narrow.value ? ["L", "H"] : ["", ""]; // either may be across there
   const ofLayers = rows.map((row): Edge => {
     const [layer, part] = row.split(" ").map(Number);
-    return { name: windows ? `${layer}.${part}` : String(layer), layer, part };
+    return { name: `${layerSign}${windows ? `${layer}.${part}` : layer}`, layer, part };
   });
-  const ofHeads = columns.map((head): Edge => ({ name: String(head), head }));
+  const ofHeads = columns.map((head): Edge => ({ name: `${headSign}${head}`, head }));
   const [down, across] = turned ? [ofHeads, ofLayers] : [ofLayers, ofHeads];
   const style = { gridTemplateColumns: `auto repeat(${across.length}, ${size}px)` };
   return (

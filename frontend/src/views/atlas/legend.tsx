@@ -1,12 +1,25 @@
 // The atlas's legend: what the pictures are, what the colours mean, and how many heads go by each name. It filters.
 
+import { Fragment } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Digest } from "../../compute/digest";
 import { isStrip } from "../../data/picture";
-import { type Cell, colourOf, counts, hasTypes, isKnown, isResting, largest, NONE } from "../../data/report";
+import {
+  type Cell,
+  colourOf,
+  counts,
+  hasTypes,
+  headsOf,
+  isKnown,
+  isResting,
+  largest,
+  NONE,
+  nameOf,
+} from "../../data/report";
 import { isHere } from "../../data/wire";
-import { useQuantity, useSay, useStore } from "../../frame/context";
+import { type Say, useQuantity, useSay, useStore } from "../../frame/context";
 import { Choice } from "../../frame/controls";
+import { exampleOf } from "../../frame/headline";
 import { shortFor, wordFor } from "../../frame/report";
 import { changeStops, figure, rampStops, rootTicks, signed, ticks, twoSidedStops } from "../../marks/scales";
 import { together } from "../../words";
@@ -31,10 +44,13 @@ export function Legend({ digests, cells, shared, small }: LegendProps) {
   const absent = cells.some(({ site }) => !store.reaches(site));
   const { side } = store.columns.value;
   const pictured = side.medium?.kind === "picture" && !isStrip(side);
+  const listed = store.shading ? null : (store.glanced.value ?? store.wanted.value.at(-1) ?? null);
   return (
     <div class="legend of-atlas">
       {store.followed.value ? (
         <RuleLegend />
+      ) : listed !== null ? (
+        <Listed name={listed} cells={cells} />
       ) : store.byChange ? (
         <ChangeLegend />
       ) : (
@@ -49,6 +65,9 @@ export function Legend({ digests, cells, shared, small }: LegendProps) {
               !pictured &&
               !store.narrow.value &&
               tell(small ? "legendAtlasFrames" : "legendAtlasMarks"),
+            store.page.study?.named &&
+              exampleOf(store) &&
+              tell("legendAtlasExample", { text: exampleOf(store) }),
             pool > 1 && !pictured && tell(pooled, { n: pool }),
             absent && tell("legendAtlasAbsent", { layers: store.layers().join(tell("comma")) }),
             sampled > 1 &&
@@ -61,10 +80,54 @@ export function Legend({ digests, cells, shared, small }: LegendProps) {
         {!store.followed.value && !store.narrow.value && <TintChoice />}
         {store.shading && <ChangeBar />}
         {shared !== null && !store.shading && <WorthBar top={shared} />}
-        {isKnown(store.page) && !store.shading && <Names cells={cells} />}
+        {isKnown(store.page) && !store.shading && !store.narrow.value && <Names cells={cells} />}
         {!store.followed.value && store.narrow.value && <TintChoice />}
       </div>
     </div>
+  );
+}
+
+/** On a phone, above the maps: what their frames mean, in one row that scrolls. */
+export function NameRow({ cells }: { cells: Cell[] }) {
+  const store = useStore();
+  if (!isKnown(store.page) || store.shading) return null;
+  return (
+    <div class="names in-row">
+      <Names cells={cells} />
+    </div>
+  );
+}
+
+/** The heads that go by a name, in the order of the grid; a click chooses one. */
+function Listed({ name, cells }: { name: string; cells: Cell[] }) {
+  const store = useStore();
+  const tell = useSay();
+  const found = headsOf(store.page, cells, name, store.tint.value, store.look.value.contributions);
+  const place = ({ site, head }: Cell) => `${site.layer}.${head}`;
+  const called = { name: name === NONE ? tell("noName") : wordFor(tell, name), count: found.all.length };
+  return (
+    <p
+      class="listed"
+      data-listed={name || "none"}
+      data-kept={store.wanted.value.includes(name) ? "" : undefined}
+    >
+      <strong>{tell(called.count === 1 ? "namedHead" : "namedHeads", called)}</strong>
+      {found.best && called.count > 1 && tell("comma") + tell("bestHead", { head: place(found.best) })}
+      {tell("colon")}
+      {found.all.map((cell, i) => (
+        <Fragment key={nameOf(cell)}>
+          {i > 0 && tell("comma")}
+          <button
+            type="button"
+            class="plain"
+            data-head={place(cell)}
+            onClick={() => store.set({ layer: cell.site.layer, part: cell.site.part, heads: [cell.head] })}
+          >
+            {place(cell)}
+          </button>
+        </Fragment>
+      ))}
+    </p>
   );
 }
 
@@ -167,10 +230,10 @@ function WorthBar({ top }: { top: number }) {
   );
 }
 
-/** A name in which the word that stands below the maps is marked. */
+/** A name in which the word that stands below the maps is marked; what explains it is in the line of its heads. */
 function Marked({ name }: { name: string }) {
   const tell = useSay();
-  const [long, short] = [wordFor(tell, name), shortFor(tell, name)];
+  const [long, short] = [wordFor(tell, name).replace(/ ?[(（].*/u, ""), shortFor(tell, name)];
   const at = long.indexOf(short);
   if (at < 0)
     return (
@@ -186,6 +249,14 @@ function Marked({ name }: { name: string }) {
     </>
   );
 }
+
+/** What an entry is for, and what its numbers leave out. */
+const hintOf = (name: string, also: number, tell: Say): string =>
+  [
+    tell("entryHint"),
+    ...(also > 0 ? [tell("alsoHint", { also })] : []),
+    ...(isResting(name) ? [tell("notCounted")] : []),
+  ].join(" · ");
 
 /** One entry for each name: a click leaves the heads that go by it, and dims the others. */
 function Names({ cells }: { cells: Cell[] }) {
@@ -211,7 +282,7 @@ function Names({ cells }: { cells: Cell[] }) {
             class="entry"
             data-entry={name || "none"}
             aria-pressed={wanted.value.includes(name)}
-            title={tell("entryHint")}
+            title={hintOf(name, also, tell)}
             onClick={() => toggle(name)}
             onPointerEnter={glance(name)}
             onPointerLeave={glance(null)}
@@ -221,10 +292,17 @@ function Names({ cells }: { cells: Cell[] }) {
             <i
               style={name === NONE ? {} : { background: colourOf(store.page, tint.value, name, theme.value) }}
             />
-            <span>{name === NONE ? tell("noName") : <Marked name={name} />}</span>{" "}
+            <span>
+              {name === NONE ? (
+                tell("noName")
+              ) : store.narrow.value ? (
+                shortFor(tell, name)
+              ) : (
+                <Marked name={name} />
+              )}
+            </span>{" "}
             <b data-first={first}>{first}</b>
-            {isResting(name) && <small>{tell("notCounted")}</small>}
-            {also > 0 && <small title={tell("alsoHint", { also })}>{tell("alsoNamed", { also })}</small>}
+            {also > 0 && <small>{tell("alsoNamed", { also })}</small>}
           </button>
         ),
       )}

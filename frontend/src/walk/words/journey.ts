@@ -23,7 +23,16 @@ export const JOURNEY = {
   walk_model: ["The model", "模型"],
   walk_encoder: ["Encoder", "编码器"],
   walk_decoder: ["Decoder", "解码器"],
-  walk_opened: ["Layer {layer} of {all}", "第 {layer} 层，共 {all} 层"],
+  walk_opened: ["Layer {layer} (of 0–{last})", "第 {layer} 层（0–{last}）"],
+  walk_hidden: ["hidden: your turn", "先不显示：轮到你了"],
+  walk_answer: [
+    "Before “{next}” is written, head {head} looks most at “{key}” ({share})",
+    "写出“{next}”之前，头 {head} 最看向“{key}”（{share}）",
+  ],
+  walk_answerEnd: [
+    "Before the text ends, head {head} looks most at “{key}” ({share})",
+    "文本结束之前，头 {head} 最看向“{key}”（{share}）",
+  ],
   walk_said: ["So far", "已说出"],
   walk_source: ["Text", "文本"],
   walk_nothing: ["nothing yet", "尚无"],
@@ -130,8 +139,8 @@ export const JOURNEY = {
     "已写出“{said}”，接下来是“{next}”：这个头看源句的哪里？",
   ],
   walk_alignment: [
-    "Where head {head} looks in the source before it writes each word (outlined: most in its row)",
-    "头 {head} 写出每个词之前看源句的哪里（描边：本行最多）",
+    "Each row: the word just written → the next one; each column: a word of the source. Outlined: most in its row.",
+    "每行：刚写出的词 → 下一个词；每列：源句的一个词。描边：本行最多。",
   ],
   walk_afterToSay: ["written → next", "已写 → 下一个"],
   walk_end: ["(end)", "（结束）"],

@@ -60,8 +60,8 @@ export const STEPS = {
   ],
   step_scale_claim: ["Dividing by √d makes the weights add up to 1.", "除以 √d 使权重之和为 1。"],
   step_scale_note: [
-    "Softmax does that, whatever the scores are. √d only keeps them small enough for it to stay soft.",
-    "和为 1 是 softmax 的作用，与得分大小无关；√d 只是让得分小一些，使 softmax 不至于非此即彼。",
+    "Softmax makes them add up to 1, whatever the scores are. Dividing by √d only keeps the scores small, so that softmax does not give everything to one word.",
+    "和为 1 是 softmax 的作用，与得分大小无关；除以 √d 只是让得分小一些，使 softmax 不至于把一切都给一个词。",
   ],
   step_softmax_title: ["Softmax", "Softmax"],
   step_softmax_formula: ["A = softmax(Q·Kᵀ / √d)", "A = softmax(Q·Kᵀ / √d)"],

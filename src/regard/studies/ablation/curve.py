@@ -155,7 +155,7 @@ def curve_findings(curve: pd.DataFrame, baseline: float, task: Task) -> list[str
     for row in curve[curve["order"].str.startswith("pattern")].itertuples():
         random = float(np.interp(row.share, [0.0, *chance.index], [baseline, *chance]))
         sentences.append(
-            f"Without the heads of the {row.order} ({row.removed}): {row.score:.3f} (change {row.change:+.3f}"
-            f"{between(row.low, row.high, '+.3f')}); the same number at random: about {random:.3f}."
+            f"Without the heads of the {row.order} ({row.removed}): {row.score:.3f}, a change of {row.change:+.3f}"
+            f"{between(row.low, row.high, '+.3f')}; the same number at random: about {random:.3f}."
         )
     return sentences

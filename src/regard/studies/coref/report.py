@@ -13,7 +13,7 @@ import numpy as np
 
 from regard.base.errors import UserError
 from regard.corpus.sums import Array, Sums
-from regard.measures.intervals import between
+from regard.measures.intervals import between, ranged
 from regard.studies.base import StudyContext
 from regard.studies.controls import Controls
 from regard.studies.coref.examples import example_table
@@ -200,9 +200,15 @@ def _beside_rule(row: Mapping[str, Any]) -> str:
     else:
         beats = "worse than" if row["difference high"] < 0 else "not clearly different from"
     return (
-        f"{beats} the best rule ({rule}; difference {100 * row['difference']:+.1f}"
-        f"{between(100 * row['difference low'], 100 * row['difference high'], '+.1f')} points)"
+        f"{beats} the best rule ({rule}; difference {100 * row['difference']:+.1f} points"
+        f"{_within(100 * row['difference low'], 100 * row['difference high'])})"
     )
+
+
+def _within(low: float, high: float) -> str:
+    """An interval inside brackets."""
+    said = ranged(low, high, "+.1f")
+    return f", {said}" if said else ""
 
 
 def _gap_findings(gaps: pd.DataFrame, best: pd.DataFrame, controls: Controls | None) -> list[str]:
@@ -229,8 +235,8 @@ def _gap_findings(gaps: pd.DataFrame, best: pd.DataFrame, controls: Controls | N
 def _gap(row: Mapping[str, Any]) -> str:
     return (
         f"{head_name(row['layer'], row['head'])}, {100 * row['gap']:+.1f} points"
-        f"{between(100 * row['low'], 100 * row['high'], '+.1f')} (pro {_percent(row['pro'])}, "
-        f"anti {_percent(row['anti'])})"
+        f"{between(100 * row['low'], 100 * row['high'], '+.1f')}: pro {_percent(row['pro'])}, "
+        f"anti {_percent(row['anti'])}"
     )
 
 

@@ -141,18 +141,28 @@ def _drawers(layers: pd.DataFrame, kind: str) -> list[tuple[str, Any]]:
 
 
 def _chart(layers: pd.DataFrame) -> Chart | None:
-    """Where attention goes, beside what arrives from there, where they differ most."""
+    """Where attention goes, beside what arrives from there: parts of one whole, in the layer of the first finding."""
     shares = layers.pivot_table(index=["kind", "to", "layer"], columns="quantity", values="value", sort=False)
     if "contribution, share" not in shares:
         return None
-    bars = []
-    for (kind, name), group in shares.groupby(level=["kind", "to"], sort=False):
-        best = group.loc[(group["weight"] - group["contribution, share"]).abs().idxmax()]
-        label = f"{about_kind(kind, set(layers['kind']))}{_called(name)}"
-        bars.append(Bar(label, float(best["weight"]), float(best["contribution, share"]), f"layer {best.name[2]}"))
-    about = "Where attention goes, and where what arrives comes from, in the layer where the two differ most"
-    ranked = sorted(bars, key=lambda bar: -abs(bar.value - bar.chance))
-    return Chart(about, ranked, top=1.0, tick="share of what arrives (contributions)", bar="share of the attention")
+    kinds = list(dict.fromkeys(shares.index.get_level_values("kind")))
+    bars, chosen = [], []
+    for kind in kinds:
+        mine = shares.loc[kind]
+        first = mine.loc[mine.index.get_level_values("to")[0]]
+        layer = int(_apart(first).idxmax())
+        chosen.append(f"{f'{kind} ' if len(kinds) > 1 else ''}layer {layer}")
+        there = mine.xs(layer, level="layer")
+        labels = [f"{about_kind(kind, set(kinds))}{_called(name)}" for name in there.index]
+        own = [Bar(*one) for one in zip(labels, there["weight"], there["contribution, share"], strict=True)]
+        bars += sorted(own, key=lambda bar: -bar.value)
+    about = f"Where attention goes, and where what arrives comes from, in {' and '.join(chosen)}"
+    return Chart(about, bars, top=1.0, tick="share of what arrives (contributions)", bar="share of the attention")
+
+
+def _apart(shares: pd.DataFrame) -> pd.Series[float]:
+    """How far what is looked at and what arrives are apart."""
+    return (shares["weight"] - shares["contribution, share"]).abs()
 
 
 def _called(name: str) -> str:
@@ -166,7 +176,7 @@ def _findings(layers: pd.DataFrame, frequency: pd.DataFrame) -> list[str]:
     shares = layers.pivot_table(index=["kind", "to", "layer"], columns="quantity", values="value", sort=False)
     if "contribution, share" in shares:
         for (kind, name), group in shares.groupby(level=["kind", "to"], sort=False):
-            best = group.loc[(group["weight"] - group["contribution, share"]).abs().idxmax()]
+            best = group.loc[_apart(group).idxmax()]
             verb, them = ("get", "them") if name == "other" else ("gets", "it")
             only = "only " if best["contribution, share"] < best["weight"] else ""
             sentences.append(
