@@ -19,7 +19,8 @@ import { picture as plotPicture } from "../matrix/plot";
 import { ghost, glimpseOf, mapShape } from "./ghost";
 import { GridOf, sidesOf } from "./grid";
 import { Beside, Enlarged } from "./large";
-import { Legend, NameRow } from "./legend";
+import { Legend } from "./legend";
+import { NameRow } from "./names";
 import { useLayout } from "./room";
 import { Thumb } from "./thumb";
 
