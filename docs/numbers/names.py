@@ -152,6 +152,6 @@ def _tau(found: dict[str, Any]) -> str:
 def _come_near(found: dict[str, Any]) -> str:
     near = found["near"]
     return f"""
-On some sentences a head comes near: for "{NEAR[0]}" and "{NEAR[1]}" layer {near["layer"]} head {near["head"]} has {near["lift"]:.2f} over {near["rows"]} rows, and
+On some sentences a head comes near: for "{NEAR[0]}" and "{NEAR[1]}" head {near["layer"]}.{near["head"]} has {near["lift"]:.2f} over {near["rows"]} rows, and
 {"the name, too" if near["named"] else "no name, since they are too unlike"}: what one sentence shows is no habit.
 """

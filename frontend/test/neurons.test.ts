@@ -5,8 +5,9 @@ import { riseOf } from "../src/compute/pairs";
 import { sayIn } from "../src/frame/context";
 import { Store } from "../src/state/store";
 import { VIEWS } from "../src/views";
+import { edgesOf, layout } from "../src/views/neurons/columns";
 import { countingSaid, scaledBy, scoreOf } from "../src/views/neurons/said";
-import { addedTo, edgesOf, expand, fixed, layout, neuronAt, sees } from "../src/views/neurons/table";
+import { addedTo, expand, fixed, neuronAt, sees } from "../src/views/neurons/table";
 import { golden } from "./golden";
 
 function opened(language: "en" | "zh" = "en") {

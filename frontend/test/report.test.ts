@@ -74,9 +74,16 @@ test("the heads of a name are in the order of the grid, and the best is the one 
 });
 
 test("a small map has its strongest colour where it looks most, not where it rests", () => {
-  const found = (pixels: number[]) =>
-    ({ pixels: Float32Array.from(pixels), top: Math.max(...pixels) }) as unknown as Digest;
+  const found = (pixels: number[], keys = 2000) =>
+    ({
+      pixels: Float32Array.from(pixels),
+      top: Math.max(...pixels),
+      size: [1, keys / 2],
+      pool: 2,
+    }) as unknown as Digest;
   expect(awakeTop(found([0.9, 0.25]), [1, 0])).toBeCloseTo(0.25, 6);
+  expect(awakeTop(found([0.9, 0.1], 16), [1, 0])).toBeCloseTo(0.25, 6); // hardly more than even attention
+  expect(awakeTop(found([0.9, 0.1], 4), [1, 0])).toBeCloseTo(0.5, 6);
   expect(awakeTop(found([0.9, 0.001]), [1, 0])).toBeCloseTo(0.12, 6); // next to nothing stays pale
   expect(awakeTop(found([0.002, 0.001]), [0, 0])).toBeCloseTo(0.002, 6); // of a long text
   expect(awakeTop(found([0.9]), [1])).toBeCloseTo(0.9, 6);

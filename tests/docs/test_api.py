@@ -61,7 +61,8 @@ def test_options_of_views_are_those_that_are_taken():
     assert set(showing.FigureOptions.__annotations__) == names_of(figure)
     taken = names_of(save_html) | set(showing.Shown.__annotations__)
     assert showing.PageOptions.__required_keys__ | showing.PageOptions.__optional_keys__ == taken
-    assert showing.ViewOptions.__optional_keys__ | {"view", "weights", "pictures", "packed"} == names_of(encode)
+    written = {"view", "weights", "pictures", "packed", "study"}  # by what writes pages and reports
+    assert showing.ViewOptions.__optional_keys__ | written == names_of(encode)
 
 
 def test_options_have_the_types_that_are_taken():

@@ -40,8 +40,12 @@ export function paint(
 
 const LEAST = 0.12; // of a token's attention: below it a look is not worth the strongest colour
 
+const EVEN = 4; // times an even share: a head that looks everywhere alike stays pale
+const HALF = 0.5; // of a token's attention, which is strong however few tokens there are
+
 /** The strongest look of a map that does not rest, which has the strongest colour: beside a sink it would be pale. */
-export function awakeTop({ pixels, top }: Digest, rests: ArrayLike<number>): number {
+export function awakeTop({ pixels, top, size, pool }: Digest, rests: ArrayLike<number>): number {
   const most = pixels.reduce((most, value, i) => (rests[i] === 1 ? most : Math.max(most, value)), 0);
-  return most > 0 ? Math.max(most, Math.min(top, LEAST)) : top;
+  const even = Math.min(HALF, EVEN / (size[1] * pool));
+  return most > 0 ? Math.max(most, Math.min(top, LEAST), even) : top;
 }

@@ -7,10 +7,11 @@ import { elided, measure, type Pen } from "../../marks/pen";
 import { decimals, type Palette, palette } from "../../marks/scales";
 import { strip } from "../../marks/vectors";
 import type { Store } from "../../state/store";
+import { edgesOf, HEAD, type Layout, LINES } from "./columns";
 import { colourKey, keyWidth } from "./key";
 import { pairOf } from "./pair";
 import { scaledBy } from "./said";
-import { type Expanded, edgesOf, HEAD, type Layout, LINES, products, scoreAt, scoreBar, sees } from "./table";
+import { type Expanded, products, scoreAt, scoreBar, sees } from "./table";
 
 const SMALL = 11; // pixels of a letter
 

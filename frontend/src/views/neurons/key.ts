@@ -2,7 +2,7 @@
 
 import { measure, type Pen } from "../../marks/pen";
 import { figure, type Palette, SIGNS } from "../../marks/scales";
-import type { Layout } from "./table";
+import type { Layout } from "./columns";
 
 const SMALL = 11; // pixels of a letter
 const STEPS = 28;

@@ -7,11 +7,12 @@ import { useSay, useStore } from "../../frame/context";
 import { Notice } from "../../frame/notice";
 import { stepFor } from "../../walk/order";
 import { listedName, parted } from "../../words/quoted";
+import { HEAD } from "./columns";
 import { pairOf } from "./pair";
 import { Pairs } from "./pinned";
 import { countingSaid, ledeOf, legendOf } from "./said";
 import { Sheet } from "./sheet";
-import { expand, HEAD } from "./table";
+import { expand } from "./table";
 
 export function Neurons() {
   const store = useStore();

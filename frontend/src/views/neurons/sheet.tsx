@@ -11,20 +11,11 @@ import { canvasPen, type Pen, prepare, shifted } from "../../marks/pen";
 import { figure, palette } from "../../marks/scales";
 import { NOTHING } from "../../state/selection";
 import type { Store } from "../../state/store";
+import { HEAD, type Layout, layout, rowHeight } from "./columns";
 import { drawHead } from "./head";
 import { pairOf, togglePair } from "./pair";
 import { legendOf } from "./said";
-import {
-  type Expanded,
-  expand,
-  HEAD,
-  keyRows,
-  type Layout,
-  layout,
-  neuronAt,
-  overview,
-  rowHeight,
-} from "./table";
+import { type Expanded, expand, keyRows, neuronAt, overview } from "./table";
 
 const drawn = stage<Lens>();
 const FINGER = 26; // height of a row that a finger can meet
