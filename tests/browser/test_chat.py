@@ -83,8 +83,8 @@ def test_an_answer_comes_with_its_looks_and_then_the_conversation_is_in_the_view
     page.wait_for_selector(QUERY)
     until(page, "document.querySelector('[data-busy]') === null", seconds=240)
     assert "the cat?" in page.inner_text("[data-spoken]")
-    options = page.eval_on_selector_all("[data-control=segments] option", "all => all.map(e => e.textContent)")
-    assert "answer → user" in options
+    options = "[...document.querySelectorAll('[data-control=segments] option')].map(e => e.textContent)"
+    until(page, f"{options}.includes('answer → user')")
     page.reload()
     page.wait_for_selector("[data-spoken]")
     page.click("[data-do=go-on]")

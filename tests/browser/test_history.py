@@ -182,6 +182,28 @@ def test_ctrl_k_finds_heads_tokens_patterns_and_views_in_a_saved_page(show, page
     assert "queries=10" in address(page)  # Esc closed the palette, and nothing else
 
 
+# Esc in the palette, and Ctrl-K as soon as it has gone, before the browser says that it closed.
+AT_ONCE = """() => new Promise(done => {
+  const press = (key, ctrlKey) => new KeyboardEvent('keydown', { key, ctrlKey, bubbles: true, cancelable: true });
+  new MutationObserver((_, gone) => {
+    if (document.querySelector('.palette')) return;
+    gone.disconnect();
+    document.activeElement.dispatchEvent(press('k', true));
+    setTimeout(done, 300);
+  }).observe(document.body, { childList: true, subtree: true });
+  document.querySelector('.palette input').dispatchEvent(press('Escape', false));
+})"""
+
+
+def test_a_palette_that_is_opened_again_at_once_stays_open(show, pages):
+    page = show(pages["pair"])
+    page.wait_for_selector(QUERY)
+    page.focus("[data-head='3']")
+    find(page, "2.1")
+    page.evaluate(AT_ONCE)
+    assert page.query_selector(".palette") is not None
+
+
 def test_ctrl_k_in_the_app_also_finds_models_and_examples(opened):
     opened.focus("[data-field=text]")
     assert ["command", "translator"] in find(opened, "translator")

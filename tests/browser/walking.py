@@ -135,11 +135,13 @@ def box(page: Any, selector: str) -> dict[str, float]:
 
 def saved(page: Any, path: Path) -> list[str]:
     """The texts of the picture that the page saves."""
+    page.wait_for_timeout(110)  # Chromium drops what a page wants to save after ten files in a second
     with page.expect_download() as waiting:
         page.click("[data-tool=save]")
     assert waiting.value.suggested_filename.startswith("regard-walk")
     waiting.value.save_as(path)
-    return [element.text for element in ElementTree.parse(path).getroot().iter("{http://www.w3.org/2000/svg}text")]
+    every = ElementTree.parse(path).getroot().iter("{http://www.w3.org/2000/svg}text")
+    return ["".join(element.itertext()) for element in every]  # what stands lower is an element of its own
 
 
 def barriers(page: Any, steps: Iterable[str]) -> list[str]:

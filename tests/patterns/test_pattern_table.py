@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
+from regard.patterns.entries import PATTERN_COLOURS
 from regard.patterns.telling import telling
 from regard.printing.patterns import as_csv, as_record, report
 from tests.patterns.maps import shifted, trace_of
@@ -72,7 +73,8 @@ def test_the_most_telling_heads_are_different_heads():
 
 def test_the_report_draws_blocks_in_the_colour_of_the_pattern():
     text = printed(trace_of(*[shifted(-1)] * 12).patterns(), color_system="truecolor", force_terminal=True)
-    assert "38;2;0;114;178m██" in text
+    red, green, blue = bytes.fromhex(PATTERN_COLOURS["previous token"].removeprefix("#"))
+    assert f"38;2;{red};{green};{blue}m██" in text
 
 
 def test_the_most_telling_heads_are_of_different_patterns():

@@ -176,7 +176,7 @@ def test_predicts_is_the_pooled_lift_of_the_first_inputs(corpus, bytelevel, tmp_
         mine, *simpler = (pooled(inputs, row.layer, row.head, name) for name in ("predictive word", *SIMPLER))
         assert row.predicts_own == (mine > max(simpler))
     page = (tmp_path / "heads" / "0.0.html").read_text("utf-8")
-    assert f"lift {lifts[0]:.2f} [" in page and "first 10 inputs" in page
+    assert f"lift {lifts[0]:.2f} (" in page and "first 10 inputs" in page
 
 
 def test_predicts_is_not_available_without_a_head_or_a_question(saved, corpus, bytelevel):

@@ -22,7 +22,7 @@ export function Palette({ close, help, more }: Props) {
   const at = useSignal(0);
   const all = useMemo(() => entriesOf(store, tell, help, more), [store.page, store.language.value]);
   const found = search(all, query.value);
-  useModal(box);
+  useModal(box, close);
   useEffect(() => {
     list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
   }, [at.value, query.value]);
@@ -42,7 +42,6 @@ export function Palette({ close, help, more }: Props) {
       class="palette"
       aria-label={tell("palette")}
       ref={box}
-      onClose={close}
       onKeyDown={onKey}
       onClick={(event) => event.target === box.current && close()}
     >

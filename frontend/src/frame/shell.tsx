@@ -240,9 +240,9 @@ function Help({ close, more }: { close: () => void; more: readonly string[] }) {
   const tell = useSay();
   const box = useRef<HTMLDialogElement>(null);
   const own = useStore().views.flatMap(({ help }) => help ?? []);
-  useModal(box);
+  useModal(box, close);
   return (
-    <dialog class="help" aria-label={tell("keys")} ref={box} onClose={close}>
+    <dialog class="help" aria-label={tell("keys")} ref={box}>
       <h2>{tell("keys")}</h2>
       <ul>
         {[...GESTURES, ...KEYS, ...own, ...SWITCHES].map((key) => (
