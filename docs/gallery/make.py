@@ -156,8 +156,8 @@ def take(browser: Any, shot: Shot, address: str, folder: Path, wanted: set[str] 
             opened.set_default_timeout(PATIENCE)
             opened.goto(address)
             opened.wait_for_selector(shot.ready or "main", state="attached")
-            if shot.then:
-                opened.click(shot.then)
+            for selector in shot.then:
+                opened.click(selector)
             for frame in opened.frames:  # a report draws its atlas in a page of its own
                 frame.wait_for_function("() => !document.querySelector('#atlas .wait')")
             settle(opened)

@@ -26,7 +26,7 @@ class Shot:
     how: str
     opens: str = ""  # the part of the app's address that opens it
     ready: str = ""  # a selector
-    then: str = ""  # what is clicked after that
+    then: tuple[str, ...] = ()  # what is clicked after that
     widths: tuple[int, ...] = (USUAL,)  # that the documentation keeps
     themes: tuple[str, ...] = THEMES  # that the documentation keeps
     note: str = ""  # what a reader should know of what is shown
@@ -61,7 +61,7 @@ ALL = tuple(SIZES)
 SAID = "[data-says='next token'] [data-bar]"
 APP = (
     Shot("app", "The app, as it opens", "regard", "", ".finding"),
-    Shot("change", "Without head 1.8: how much that changes every later head", "regard, then Switch off, then change", _store("atlas", 1, 8, off="encoder:1.8"), "[data-value=change]", "[data-value=change]"),
+    Shot("change", "Without head 1.8: how much that changes every later head", "regard, then Switch off, then change", _store("atlas", 1, 8, off="encoder:1.8"), "[data-value=change]", ("[data-value=change]",)),
     Shot("atlas", "Atlas: every head of the model", "regard, then Atlas", _store("atlas", 0, 2), ".finding", widths=ALL),
     Shot("heads", "Heads: lines from the tokens that look to those looked at", "regard, then Heads", _store("heads", 1, 8, form="columns"), ".finding", widths=(390, USUAL)),
     Shot("sentence", "Heads, over the sentence itself", "regard, then Heads, Sentence", _asked("The animal didn't cross the street because it was too tired.", view="heads", kind="encoder", layer=3, heads=1, form="sentence", queries=10), ".ranking"),
@@ -69,13 +69,13 @@ APP = (
     Shot("neurons", "Neurons: how q and k make one score", "regard, then Neurons", _store("neurons", 0, 2, queries=5, pairs="5,4"), "[data-query]"),
     Shot("rollout", "Roll-out: what reaches one token of the last layer from the input", "regard, then Roll-out", _store("rollout", 0, 2), "[data-asked]"),
     Shot("walk", "Walk: the model step by step", "regard, then Walk", _asked(STORE[0], view="walk", kind="encoder", layer=0, heads=7, step=4), ".walk"),
-    Shot("cross", "Walk through an encoder-decoder: cross attention", 'regard walk "I have a black cat."', _asked("I have a black cat.", model="translator", view="walk"), "[data-step=cross]", "[data-step=cross]"),
+    Shot("cross", "Walk through an encoder-decoder: cross attention", 'regard walk "I have a black cat."', _asked("I have a black cat.", model="translator", view="walk"), "[data-step=cross]", ("[data-step=cross]", ".asked [data-option]:has-text('cat')")),
     Shot("compare", "Compare: two inputs, and their difference", "regard, then Compare", _asked(*STORE, view="compare", otherText="I went to the garden.", otherPair="At the garden, I picked fresh strawberries."), "[data-differs='5.2'][aria-pressed=true]"),
     Shot("studies", "Studies that were saved", "regard serve --studies my-studies", _store("studies", 0, 2), "[data-study]"),
-    Shot("report", "The report of a study", "regard study tokens text.txt -o my-studies/tokens", _store("studies", 0, 2), "[data-study]", "[data-report=tokens]"),
-    Shot("why", "Why this link: back through the layers", f"regard serve -m {DECODER}, click a line, then Why this link?", _look(18, 6, 9, 3, why="decoder:18.6:9-3"), "[data-line='16.0 3 2']", widths=(390, USUAL)),
-    Shot("cut", "What the model says without one link", f"regard serve -m {DECODER}, click a line, then Cut this link", _look(3, 4, 2, 1, cut="decoder:3.4:2-1"), ".app-cut [data-cut-control]"),
-    Shot("chat", "What a word of an answer looked at", f"regard serve -m {DECODER}, then Chat", f"model={DECODER}&view=chat", "[data-start]", "[data-start]"),
+    Shot("report", "The report of a study", "regard study tokens text.txt -o my-studies/tokens", _store("studies", 0, 2), "[data-study]", ("[data-report=tokens]",)),
+    Shot("why", "Why this link: back through the layers", f"regard serve -m {DECODER}, click a line, then Why this link?", _look(18, 6, 9, 3, why="decoder:18.6:9-3", form="sentence"), "[data-line='16.0 3 2']", widths=(390, USUAL)),
+    Shot("cut", "What the model says without one link", f"regard serve -m {DECODER}, click a line, then Cut this link", _look(19, 8, 9, 8, cut="decoder:19.8:9-8"), ".app-cut [data-cut-control]"),
+    Shot("chat", "What a word of an answer looked at", f"regard serve -m {DECODER}, then Chat", f"model={DECODER}&view=chat", "[data-start]", ("[data-start]",)),
     Shot("decoder-heads", "A decoder's induction head, with what it wrote", f"regard serve -m {DECODER}", _decoder("heads", form="columns"), SAID),
     Shot("decoder-sentence", "The same over the text: prompt and answer", f"regard serve -m {DECODER}", _decoder("heads", form="sentence"), SAID),
     Shot("decoder-matrix", "The same as a map", f"regard serve -m {DECODER}", _decoder("matrix"), SAID),
@@ -100,7 +100,7 @@ HEARD = Shot(
     "regard view --audio beckett.wav -m whisper-tiny.en",
     "view=sound&kind=cross",
     ".sound-words button",
-    "[data-word='1']",
+    ("[data-word='1']",),
 )
 TRAINED = "docs/gallery/.trained"
 LEARNED = "`python docs/gallery/pictures.py` trains both models in some minutes, from random weights, and writes the pictures."

@@ -75,10 +75,12 @@ const FOUND: Why = {
 const ANSWERS = new Map([[lookName(TOP), FOUND]]);
 
 test("a look that was asked about leads to the earlier heads of its answer", () => {
-  expect(linesOf([TOP], new Map())).toEqual([{ ...TOP, share: null, into: null, side: null, asked: true }]);
+  expect(linesOf([TOP], new Map())).toEqual([
+    { ...TOP, share: null, of: null, into: null, side: null, asked: true },
+  ]);
   expect(linesOf([TOP], ANSWERS)).toEqual([
-    { ...TOP, share: 0.976, into: null, side: null, asked: true },
-    { ...BELOW, share: 6.255, into: 0, side: "key", asked: false },
+    { ...TOP, share: 0.976, of: null, into: null, side: null, asked: true },
+    { ...BELOW, share: 6.255, of: FOUND.centred, into: 0, side: "key", asked: false },
   ]);
 });
 
@@ -101,6 +103,7 @@ test("a head among the parts becomes a line; any other look begins anew", () => 
   expect(linesOf([TOP, part], ANSWERS)[2]).toEqual({
     ...part,
     share: 1.1,
+    of: FOUND.centred,
     into: 0,
     side: "query",
     asked: true,

@@ -31,7 +31,7 @@ import { Saying } from "./saying";
 import { Session } from "./session";
 import { Portrait } from "./studies/portrait";
 import { APP_VIEWS } from "./views";
-import { Back } from "./why/back";
+import { Back, newsOfWhy } from "./why/back";
 import { WHY } from "./why/words";
 
 add(APP);
@@ -82,7 +82,8 @@ function App() {
     header: Nothing, // the app's own stands above, and is there before there is anything to show
     tools: Export,
     judging: Chooser,
-    news: () => newsOfCut(session, store, tell) ?? newsOfOff(session, tell),
+    news: () =>
+      newsOfCut(session, store, tell) ?? newsOfOff(session, tell) ?? newsOfWhy(session, store, tell),
     first: Saying,
     verdict: Verdict,
     aside: Aside,

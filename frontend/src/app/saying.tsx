@@ -124,22 +124,19 @@ interface Rows {
   wide?: boolean; // there is room for columns with names, and bars reach as far as the largest
 }
 
-/** The word whose number changes most. */
-export const mostMoved = (rows: readonly EffectRow[], mode: string): EffectRow | undefined => {
-  const far = ({ before, after }: EffectRow) => Math.abs((after[mode] ?? 0) - (before ?? 0));
-  return [...rows].sort((a, b) => far(b) - far(a))[0];
-};
+/** How far a word's number moves. */
+const farOf = ({ before, after }: EffectRow, mode: string): number =>
+  Math.abs((after[mode] ?? 0) - (before ?? 0));
 
-/** Bars of what a model says, largest first; ghosts are before, and a number says how far it moved. */
+/** Bars of what a model says, largest first, or what moved most where there is room for numbers; ghosts are before, and a number says how far it moved. */
 export function SaidRows({ rows, mode, score, moved, most = 8, wide = false }: Rows) {
   const tell = useTell();
   const nowOf = ({ before, after }: EffectRow) => after[mode] ?? before ?? 0;
-  const sorted = [...rows].sort((a, b) => nowOf(b) - nowOf(a));
+  const sorted = [...rows].sort((a, b) => (wide ? farOf(b, mode) - farOf(a, mode) : nowOf(b) - nowOf(a)));
   const names = listed(sorted.map(({ name }) => name));
   const top = wide ? Math.max(1e-9, ...rows.flatMap((row) => [nowOf(row), row.before ?? 0])) : 1;
-  const first = wide ? mostMoved(rows, mode) : undefined;
   const number = (value: number) => {
-    if (!score && !wide) return hundredths(value);
+    if (!score) return hundredths(value);
     return value > 0 && value < 0.001 ? "< 0.001" : figure(value, 2);
   };
   return (
@@ -147,7 +144,7 @@ export function SaidRows({ rows, mode, score, moved, most = 8, wide = false }: R
       {wide && (
         <li class="heads quiet" aria-hidden="true">
           <span class="bars" />
-          {(["cutBefore", "cutAfter", "cutChange"] as const).map((key) => (
+          {(["cutBefore", "cutAfter", score ? "cutChange" : "cutPoints"] as const).map((key) => (
             <span key={key} class="number">
               {tell(key)}
             </span>
@@ -160,7 +157,7 @@ export function SaidRows({ rows, mode, score, moved, most = 8, wide = false }: R
         return (
           <li
             key={i}
-            class={row === first ? "most" : ""}
+            class={wide && i === 0 ? "most" : ""}
             data-bar={now}
             data-ghost={moved ? before : undefined}
           >
@@ -179,7 +176,7 @@ export function SaidRows({ rows, mode, score, moved, most = 8, wide = false }: R
             </span>
             {moved && (
               <span class="number quiet" data-difference>
-                {score || wide ? signed(now - (before ?? 0)) : points(now - (before ?? 0))}
+                {score ? signed(now - (before ?? 0)) : points(now - (before ?? 0))}
               </span>
             )}
           </li>
@@ -193,8 +190,8 @@ export function SaidRows({ rows, mode, score, moved, most = 8, wide = false }: R
 export const signed = (value: number): string =>
   Math.abs(value) < 5e-4 ? "0" : `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(3)}`;
 
-/** The same of a share, in hundredths. */
-const points = (value: number): string =>
+/** The same of a share, in percentage points. */
+export const points = (value: number): string =>
   Math.abs(value) < 5e-4 ? "0" : `${value > 0 ? "+" : ""}${decimals(100 * value, 1)}`;
 
 /** The tokens that a causal model wrote itself. */

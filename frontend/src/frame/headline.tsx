@@ -217,7 +217,7 @@ const opensOn = (store: Store, site: Site): boolean =>
   isCausal(site) &&
   !store.selection.value.queries.length;
 
-/** The strongest of the looks that show a name best, with the number that the picture shows for it. */
+/** The strongest of the looks that show a name best, with its number; and, of induction, what it followed before. */
 function bestOf(store: Store, { evidence = [] }: Found, tell: Say): string | null {
   const lens = unfolded(store, store.site.value, store.lead);
   let best = { query: -1, key: -1, value: -1 };
@@ -227,7 +227,10 @@ function bestOf(store: Store, { evidence = [] }: Found, tell: Say): string | nul
   }
   if (best.query < 0) return null;
   const [from, to] = [lens.rows.names[best.query], lens.columns.names[best.key]];
-  return lookFor(store, { query: best.query, from, to, value: best.value.toFixed(2) }, tell);
+  const said = lookFor(store, { query: best.query, from, to, value: best.value.toFixed(2) }, tell);
+  const before = best.key && lens.columns.labels[best.key - 1] === lens.rows.labels[best.query];
+  if (!before || best.key > best.query) return said;
+  return tell("headlineAfter", { said, to: quoted(to), before: quoted(lens.columns.names[best.key - 1]) });
 }
 
 /** Weights are shares of what a token has to give; contributions are not. */

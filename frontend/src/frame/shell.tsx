@@ -165,7 +165,7 @@ function Choices({ controls: Controls }: { controls: FunctionComponent }) {
 }
 
 /** On a phone the inspector is a drawer at the lower edge. */
-function Drawer({ first, news, verdict, aside }: InspectorSlots) {
+function Drawer({ first, verdict, aside }: InspectorSlots) {
   const store = useStore();
   const tell = useSay();
   const shown = useShown();
@@ -180,7 +180,7 @@ function Drawer({ first, news, verdict, aside }: InspectorSlots) {
   return (
     <details class="drawer">
       <summary>
-        <b>{shown}</b> <span>{news?.() ?? lede ?? tell("inspector")}</span>
+        <b>{shown}</b> <span>{lede ?? tell("inspector")}</span>
       </summary>
       <Inspector first={first} verdict={verdict} aside={aside} />
     </details>

@@ -7,7 +7,7 @@ import type { WalkData } from "./data";
 import type { Chosen } from "./grid";
 import { attention, type WhatIf } from "./layer";
 import { partOf, type StepId } from "./order";
-import { rowOf } from "./pieces";
+import { type CellOf, rowOf } from "./pieces";
 import type { Words } from "./steps";
 
 export interface Pair extends Chosen {
@@ -86,6 +86,17 @@ export function Saying({ pair: { query, queries, keys, looks }, head, asked, tel
       {asked
         ? tell(question, { said, next: next || "…" })
         : tell(next ? "walk_answer" : "walk_answerEnd", found)}
+    </p>
+  );
+}
+
+/** What the division by √d does to the weight of the pair that is followed. */
+export function Softens({ cell, pair, tell }: { cell: CellOf | null; pair: Pair; tell: Say }) {
+  if (cell?.kind !== "bars" || cell.ends.length < 2) return null;
+  const [without, divided] = cell.ends.map(({ values }) => hundredths(values[pair.at.column]));
+  return (
+    <p class="saying" data-saying>
+      {tell("walk_softens", { key: pair.keys[pair.key].trim(), without, divided })}
     </p>
   );
 }

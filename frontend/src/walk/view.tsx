@@ -20,7 +20,7 @@ import { EquationView } from "./grid";
 import { MODEL, type Part, type WhatIf } from "./layer";
 import { lowered } from "./lowered";
 import { partOf, type StepId, stepsOf, wordsOf } from "./order";
-import { type Pair, PairChoice, pairOf, Saying, wordsIn } from "./pair";
+import { type Pair, PairChoice, pairOf, Saying, Softens, wordsIn } from "./pair";
 import { drawScene, type Scene } from "./picture";
 import { questionOf } from "./questions";
 import { Sharp } from "./sharp";
@@ -150,6 +150,7 @@ function Main({ data, id, head, pair, maps, what, words, veiled, choose, tell }:
           <Alignment {...{ data, head, pair, tell, what, veiled }} />
         </>
       )}
+      {id === "scale" && <Softens {...{ cell, pair, tell }} />}
       {maps && <PairChoice pair={pair} tell={tell} />}
       {id === "scale" && <Sharp {...{ data, head, what, choose, tell }} row={pair.at.row} />}
       {cell && <CellView cell={cell} name={`${id} ${head} ${pair.query} ${pair.key}`} />}

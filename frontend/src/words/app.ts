@@ -108,7 +108,7 @@ export const APP = {
     "The text has {tokens} tokens; which words predict which can be asked of at most {limit} here.",
     "文本有 {tokens} 个词元；此处最多可对 {limit} 个词元查询哪些词能预测哪些词。",
   ],
-  predict: ["Also ask: which words predict which?", "再查询：哪些词能预测哪些词？"],
+  predict: ["Which words does each prediction need?", "每个预测需要哪些词？"],
   predictHint: [
     "Runs the model up to {count} more times, each without one word, and finds the heads that look at words that matter.",
     "每次去掉一个词，让模型最多再运行 {count} 次，找出看向有预测作用的词的头。",

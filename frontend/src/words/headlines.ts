@@ -44,6 +44,7 @@ export const HEADLINES = {
   headlineOnly: ["Head {place} {does}.", "头 {place} {does}。"],
   headlineLook: ["{from} → {to} {value}", "{from} → {to} {value}"],
   headlineGives: ["{from} gives {to} {value} of its attention", "{from}把 {value} 的注意力给了{to}"],
+  headlineAfter: ["{said}; {to} came after {before}", "{said}；{to}曾在{before}之后"],
   headlineCross: [
     "having said “{from}”, about to say “{next}”, it looks at “{to}” ({value})",
     "说出“{from}”之后、将要说“{next}”时，看向“{to}”（{value}）",

@@ -1,12 +1,11 @@
 // In the inspector: what the cut changes, as long as something is cut.
 
 import "./cut.css";
-import { bare } from "../../compute/axis";
 import type { Say } from "../../frame/context";
 import { useStore } from "../../frame/context";
 import { Choice } from "../../frame/controls";
 import { told } from "../../frame/report";
-import { figure } from "../../marks/scales";
+import { figure, hundredths } from "../../marks/scales";
 import type { Edges } from "../../state/edges";
 import type { Store } from "../../state/store";
 import { isKey, together } from "../../words";
@@ -14,7 +13,7 @@ import { listedName, quoted } from "../../words/quoted";
 import { edgesName, type How } from "../address";
 import { sentenceOf, useSession, useTell } from "../context";
 import type { Cut } from "../records";
-import { mostMoved, placed, signed } from "../saying";
+import { placed, signed } from "../saying";
 import type { Session } from "../session";
 import { endsOf } from "./cutting";
 
@@ -118,7 +117,7 @@ function lineName(store: Store, edges: Edges, tell: Say, write: (name: string) =
 const linesOf = (session: Session, store: Store, tell: Say): string =>
   session.ask.value.cut.map((edges) => lineName(store, edges, tell, quoted)).join(tell("comma"));
 
-/** What the cut does, whether random ones do as much, and what changes more: the headline, once it is known. */
+/** What the cut does, and whether random ones do as much: the headline, once it is known. */
 export function newsOfCut(session: Session, store: Store | null, tell: Say): string | null {
   const found = session.cuts.found.value;
   if (!store || !found || !session.ask.value.cut.length) return null;
@@ -127,7 +126,7 @@ export function newsOfCut(session: Session, store: Store | null, tell: Say): str
 
 export function newsOf(found: Cut, lines: string, tell: Say): string {
   const done = nextWord(found, lines, tell) ?? ended(halves(rounded(found), lines, tell)[0], tell);
-  return together(done, chanceOf(found, tell), mostOf(found, tell));
+  return together(done, chanceOf(found, tell));
 }
 
 /** Of the next word: after which token, and from where to where. */
@@ -136,7 +135,7 @@ function nextWord({ said, about, change, tokens, position }: Cut, lines: string,
   const way = /^(lowers|raises)_probability$/.exec(result?.code ?? "")?.[1];
   const key = `note_${cut?.code}`;
   if (!way || about !== "next token" || !isKey(key)) return null;
-  const [before, after] = numbersOf(change);
+  const [before, after] = sharesOf(change);
   const name = String(result.values.name ?? "");
   const values = { name, token: placed(tokens, position), before, after };
   return tell("note_cut_whole", {
@@ -147,6 +146,12 @@ function nextWord({ said, about, change, tokens, position }: Cut, lines: string,
 
 /** Half of a sentence, as a whole one. */
 const ended = (half: string, tell: Say): string => half.replace(/[;；]\s*$/, tell("stop"));
+
+/** Two shares in hundredths, with as many digits as tell them apart. */
+function sharesOf({ before, after }: { before: number; after: number }): [string, string] {
+  if (hundredths(before) !== hundredths(after)) return [hundredths(before), hundredths(after)];
+  return [`${figure(100 * before, 4)}%`, `${figure(100 * after, 4)}%`];
+}
 
 /** Two numbers with as many digits as tell them apart. */
 function numbersOf({ before, after }: { before: number; after: number }): [string, string] {
@@ -163,17 +168,6 @@ function rounded(found: Cut): Cut {
     ...found,
     said: found.said.map((one, i) => (i === 1 ? { ...one, values: { ...one.values, ...short } } : one)),
   };
-}
-
-/** The word whose probability changes most, where that is another one than the sentence is about. */
-function mostOf({ about, rows, how, said, change }: Cut, tell: Say): string {
-  if (about === "hidden states" || about === "score") return "";
-  const most = mostMoved(rows, how);
-  if (!most || bare(most.name) === String(said[1]?.values.name ?? "")) return "";
-  const moved = { before: most.before ?? 0, after: most.after[how] ?? 0 };
-  if (Math.abs(moved.after - moved.before) <= Math.abs(change.after - change.before)) return "";
-  const [before, after] = numbersOf(moved);
-  return tell("cutMost", { name: bare(most.name), before, after });
 }
 
 /** Whether random lines, or sets of as many, do as much; nothing to say where the cut does nothing. */

@@ -7,6 +7,7 @@ import { roundTicks, signed } from "../../marks/scales";
 import { isKey } from "../../words";
 import { useTell } from "../context";
 import type { Cut } from "../records";
+import { points } from "../saying";
 
 const EDGE = 28; // room for half a number
 const RING = 6; // radius of a random cut's dot
@@ -67,6 +68,7 @@ function Dots({ own, changes, low, high, width, said }: Drawn) {
   const place = x(own);
   const anchor = place > 0.85 * width ? "end" : place < 0.15 * width ? "start" : "middle";
   const far = Math.abs(own);
+  const unit = isShare(said) ? 100 : 1; // shares move by percentage points, as they do in the list beside
   const asMuch = [
     [0, x(-far)],
     [x(far), width],
@@ -84,10 +86,10 @@ function Dots({ own, changes, low, high, width, said }: Drawn) {
       ))}
       <line x1={0} x2={width} y1={line} y2={line} class="axis" />
       <line x1={x(0)} x2={x(0)} y1={LABEL - 4} y2={line} class="zero" />
-      {roundTicks(low, high).map(([value, text]) => (
+      {roundTicks(unit * low, unit * high).map(([value, text]) => (
         <g key={text} data-tick={value}>
-          <line x1={x(value)} x2={x(value)} y1={line} y2={line + 4} class="axis" />
-          <text x={x(value)} y={line + 17} text-anchor="middle">
+          <line x1={x(value / unit)} x2={x(value / unit)} y1={line} y2={line + 4} class="axis" />
+          <text x={x(value / unit)} y={line + 17} text-anchor="middle">
             {text}
           </text>
         </g>
@@ -108,13 +110,15 @@ function Dots({ own, changes, low, high, width, said }: Drawn) {
       <line x1={place} x2={place} y1={LABEL - 4} y2={line} class="own" />
       <circle class="own" cx={place} cy={line - 4 - RING} r={OWN} data-own-cut={own} />
       <text class="own" x={place} y={LABEL - 9} text-anchor={anchor}>
-        {tell("cutStripOwn", { value: signed(own) })}
+        {tell("cutStripOwn", { value: unit > 1 ? points(own) : signed(own) })}
       </text>
     </svg>
   );
 }
 
-/** What changes, as the axis names it: P(“on”), the score. */
+const isShare = (said: Cut["said"]): boolean => said[1]?.code.endsWith("_probability") ?? false;
+
+/** What changes, as the axis names it: the probability of “on”, the score. */
 export function whatOf(said: Cut["said"], tell: ReturnType<typeof useTell>): string {
   const { code = "", values = {} } = said[1] ?? {};
   const key = `cutAxis_${code.split("_").at(-1)}`;

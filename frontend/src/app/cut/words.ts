@@ -52,17 +52,13 @@ export const CUT = {
     "{larger} of {count} random cuts of {size} links did as much: not clearly more than chance.",
     "{count} 次随机切断（每次 {size} 条连线）中，有 {larger} 次改变得不比它少：不明显超出偶然。",
   ],
-  cutMost: [
-    "P(“{name}”) changes more: from {before} to {after}.",
-    "P(“{name}”) 改变更大：从 {before} 变为 {after}。",
-  ],
   cutDid_lowers: [
-    "lowers P(“{name}”) after {token} from {before} to {after}",
-    "使 {token} 之后的 P(“{name}”) 从 {before} 降到 {after}",
+    "lowers “{name}” after {token} from {before} to {after}",
+    "使 {token} 之后“{name}”的概率从 {before} 降到 {after}",
   ],
   cutDid_raises: [
-    "raises P(“{name}”) after {token} from {before} to {after}",
-    "使 {token} 之后的 P(“{name}”) 从 {before} 升到 {after}",
+    "raises “{name}” after {token} from {before} to {after}",
+    "使 {token} 之后“{name}”的概率从 {before} 升到 {after}",
   ],
   cutStrip: ["This cut beside {count} random cuts of similar weight", "与 {count} 次权重相近的随机切断相比"],
   cutStripMany: [
@@ -75,8 +71,9 @@ export const CUT = {
   cutBefore: ["before", "之前"],
   cutAfter: ["after", "之后"],
   cutChange: ["change", "改变"],
+  cutPoints: ["points", "百分点"], // percentage points
   cutAxis: ["change of {what}", "{what}的改变"],
-  cutAxis_probability: ["the probability of “{name}”", "“{name}”的概率"],
+  cutAxis_probability: ["the probability of “{name}” in percentage points", "“{name}”的概率（百分点）"],
   cutAxis_score: ["the score", "得分"],
   cutAxis_similarity: ["the similarity", "相似度"],
   cutAxis_turns: ["the cosine", "余弦"],

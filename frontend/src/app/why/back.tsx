@@ -3,10 +3,14 @@
 import "./why.css";
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { useStore } from "../../frame/context";
+import { type Say, useStore } from "../../frame/context";
 import { followWidth } from "../../frame/scroller";
 import { palette } from "../../marks/scales";
+import type { Look } from "../../state/edges";
+import type { Store } from "../../state/store";
 import { useSession, useTell } from "../context";
+import type { Why } from "../records";
+import type { Session } from "../session";
 import type { Line } from "./chain";
 import { chipAt, draw } from "./drawing";
 import { ElementPen } from "./elements";
@@ -29,12 +33,12 @@ export function Back() {
     if (layout && store.narrow.peek()) holder.current?.closest("section")?.scrollIntoView({ block: "start" });
   }, [layout?.height]);
   if (!some) return null;
-  const answers = session.why.asked.value.flatMap((look) => session.why.answer(look) ?? []);
+  const others = asked(session).filter(([look]) => !isShown(store, look));
   return (
     <section class="app-below app-back" aria-label={tell("whyBack")} data-back={lines.length}>
       <header>
         <div role="status">
-          {answers.map((found) => (
+          {others.map(([, found]) => (
             <p key={`${found.head.name} ${found.query.position}`}>{reason(found, tell)}</p>
           ))}
         </div>
@@ -64,6 +68,30 @@ export function Back() {
       <p class="app-note">{tell("whyBackHint")}</p>
     </section>
   );
+}
+
+/** The looks that were asked about, with their answers as far as they are there. */
+const asked = ({ why }: Session): (readonly [Look, Why])[] =>
+  why.asked.value.flatMap((look) => {
+    const found = why.answer(look);
+    return found ? [[look, found] as const] : [];
+  });
+
+/** Whether a look is the one that the view shows. */
+function isShown(store: Store, { kind, layer, head, query, key }: Look): boolean {
+  const now = store.selection.value;
+  const ends = now.queries.length === 1 && now.keys.length === 1;
+  return ends && now.queries[0] === query && now.keys[0] === key && isHead(store, { kind, layer, head });
+}
+
+const isHead = (store: Store, { kind, layer, head }: Pick<Look, "kind" | "layer" | "head">): boolean =>
+  store.place.kind === kind && store.place.layer === layer && store.place.head === head;
+
+/** Why the look that is shown is there, if that was asked: the headline. Other reasons stand below the view. */
+export function newsOfWhy(session: Session, store: Store | null, tell: Say): string | null {
+  if (!store || session.saved.value !== null) return null;
+  const [, found] = asked(session).find(([look]) => isShown(store, look)) ?? [];
+  return found ? reason(found, tell) : null;
 }
 
 /** The drawing as SVG elements. */

@@ -7,6 +7,7 @@ import type { Why, WhySide } from "../records";
 /** A look in the drawing. */
 export interface Line extends Look {
   share: number | null; // attention of the first, else what it adds to the score it leads to; null until it is known
+  of: number | null; // all that this score has above the mean of its row, where that is known
   into: number | null; // the line it leads to
   side: "key" | "query" | null; // at which of that line's ends
   asked: boolean;
@@ -23,7 +24,12 @@ export function linesOf(asked: readonly Look[], answers: ReadonlyMap<string, Why
       const { kind, layer, head, query, key } = look;
       const share = led ? led.share : (answer?.weight ?? null);
       at =
-        lines.push({ kind, layer, head, query, key, into: null, side: null, ...led, share, asked: true }) - 1;
+        lines.push({
+          ...{ kind, layer, head, query, key },
+          ...{ of: null, into: null, side: null },
+          ...led,
+          ...{ share, asked: true },
+        }) - 1;
     }
     lines[at].asked = true;
     if (answer) follow(lines, at, answer);
@@ -32,13 +38,14 @@ export function linesOf(asked: readonly Look[], answers: ReadonlyMap<string, Why
 }
 
 /** Put in the heads that led to a line. */
-function follow(lines: Line[], at: number, { chain }: Why): void {
+function follow(lines: Line[], at: number, { chain, centred }: Why): void {
   const places = [at]; // of the chain's lines among all
   chain.slice(1).forEach(({ kind, layer, head, query, key, share, into = 0, side = "key" }) => {
     const look = { kind, layer, head, query, key };
     const known = lines.findIndex((line) => sameLook(line, look));
     const to = places[into] ?? at;
-    places.push(known >= 0 ? known : lines.push({ ...look, share, into: to, side, asked: false }) - 1);
+    const of = to === at ? centred : null;
+    places.push(known >= 0 ? known : lines.push({ ...look, share, of, into: to, side, asked: false }) - 1);
   });
 }
 
@@ -47,13 +54,13 @@ function leading(
   look: Look,
   lines: readonly Line[],
   answers: ReadonlyMap<string, Why>,
-): Pick<Line, "into" | "side" | "share"> | null {
+): Pick<Line, "into" | "side" | "share" | "of"> | null {
   for (const [into, line] of lines.entries()) {
     const answer = answers.get(lookName(line));
     if (!answer) continue;
     for (const side of ["key", "query"] as const) {
       const share = shareOf(answer[side], look);
-      if (share !== null) return { into, side, share };
+      if (share !== null) return { into, side, share, of: answer.centred };
     }
   }
   return null;

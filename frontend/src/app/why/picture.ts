@@ -4,7 +4,7 @@ import { bare, visible } from "../../compute/axis";
 import type { Say } from "../../frame/context";
 import { download } from "../../frame/picture";
 import { measure, SvgPen, shifted } from "../../marks/pen";
-import { brief, palette, withSign } from "../../marks/scales";
+import { brief, figure, palette, withSign } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import { isKey } from "../../words";
 import type { Line } from "./chain";
@@ -57,8 +57,14 @@ export const shareOf = ({ share, into }: Line): string =>
   share === null ? "" : into === null ? brief(share) : withSign(share);
 
 /** The number of a line with what it is a number of. */
-export const amountOf = (line: Line, tell: Say): string =>
-  line.share === null ? "" : tell(line.into === null ? "whyWeight" : "whyAdds", { value: shareOf(line) });
+export function amountOf(line: Line, tell: Say): string {
+  if (line.share === null) return "";
+  const value = shareOf(line);
+  if (line.into === null) return tell("whyWeight", { value });
+  return line.of === null
+    ? tell("whyAdds", { value })
+    : tell("whyAddsOf", { value, all: figure(line.of, 2) });
+}
 
 export function valuesOf(store: Store, { kind, layer, head, query, key }: Line) {
   const site = store.page.sites.find((one) => one.kind === kind)!;

@@ -101,8 +101,8 @@ export const WHY = {
   whySource: ["from “{token}”", "来自“{token}”"],
   whyBack: ["Links back through the layers", "穿过各层往回的连线"],
   whyBackHint: [
-    "Arcs: where a head looks. Dashed: what it read there is carried up to the link above. Choose a head to see it in the view.",
-    "弧线：头看向哪里。虚线：它在那里读到的内容传到上面的连线。点选一个头，在视图中查看它。",
+    "Arcs: where a head looks. Dashed: what it read there is carried up to the link above. +2 of 5: adds 2 of the 5 points by which this link's score exceeds its row's average. Choose a head to see it in the view.",
+    "弧线：头看向哪里。虚线：它在那里读到的内容传到上面的连线。“+2（共 5）”：这条连线的分数比同行平均高 5，其中 2 来自这个头。点选一个头，在视图中查看它。",
   ],
   whyLayer: ["layer {layer}", "第 {layer} 层"],
   whyLayerOf: ["{kind} {layer}", "{kind} {layer}"],
@@ -111,6 +111,7 @@ export const WHY = {
   whyStem: ["carries “{token}”", "带着“{token}”"],
   whyWeight: ["weight {value}", "权重 {value}"],
   whyAdds: ["{value} to the score", "分数 {value}"],
+  whyAddsOf: ["{value} of {all}", "{value}（共 {all}）"],
   whyHidden: ["{count} more", "另 {count} 个"],
   whyOpenHint: ["Show {head} and this link in the view", "在视图中显示 {head} 和这条连线"],
   whySave: ["Save picture", "保存此图"],

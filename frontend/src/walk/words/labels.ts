@@ -24,8 +24,12 @@ export const LABELS = {
     "Compare keys with keys: what would be lost if a token could not ask for something else than it offers?",
     "让键与键相比：如果词元只能寻找与自己所提供的相同的东西，会失去什么？",
   ],
-  walk_unscaled: ["softmax, undivided", "softmax（未除）"],
-  walk_scaled: ["softmax, divided", "softmax（已除）"],
+  walk_unscaled: ["softmax without ÷ √d", "不除以 √d 的 softmax"],
+  walk_scaled: ["softmax with ÷ √d", "除以 √d 的 softmax"],
+  walk_softens: [
+    "Dividing by √d takes the weight of “{key}” from {without} to {divided}.",
+    "除以 √d 使“{key}”的权重从 {without} 变为 {divided}。",
+  ],
   walk_sharp: [
     "Head {head} is all-or-nothing even after the division.",
     "头 {head} 除以 √d 之后仍是非此即彼。",

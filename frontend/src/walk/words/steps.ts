@@ -55,8 +55,8 @@ export const STEPS = {
   step_scale_title: ["Scaling", "缩放"],
   step_scale_formula: ["Q·Kᵀ / √d", "Q·Kᵀ / √d"],
   step_scale_text: [
-    "A score is a sum of d products. While their signs are still random they cancel in part, and the sum grows like √d. Dividing by √d keeps the softmax from becoming all-or-nothing, where nothing can be learned.",
-    "得分是 d 个乘积之和。当它们的正负号还是随机的时候，会部分抵消，和的大小按 √d 增长。除以 √d 使 softmax 不至于非此即彼、无法学习。",
+    "A score is a sum of d products. In an untrained model their signs are random and partly cancel, so that the sum grows like √d. Dividing by √d keeps the softmax from becoming all-or-nothing, where nothing can be learned.",
+    "得分是 d 个乘积之和。在未训练的模型中，它们的正负号是随机的，会部分抵消，和的大小按 √d 增长。除以 √d 使 softmax 不至于非此即彼、无法学习。",
   ],
   step_scale_claim: ["Dividing by √d makes the weights add up to 1.", "除以 √d 使权重之和为 1。"],
   step_scale_note: [
@@ -165,8 +165,8 @@ export const STEPS = {
   step_cross_title: ["Cross attention", "交叉注意力"],
   step_cross_formula: ["Q = D·W_Q   K = E·W_K   V = E·W_V", "Q = D·W_Q   K = E·W_K   V = E·W_V"],
   step_cross_text: [
-    "Here source and target meet: queries come from the decoder (t rows), keys and values from the encoder's last state E (n rows). So the map has t rows and n columns.",
-    "源句与目标句在此相遇：查询来自解码器（t 行），键和值来自编码器的最后状态 E（n 行），所以图有 t 行 n 列。",
+    "Here source and target meet: queries come from the decoder, one row for each of the t words so far; keys and values from the encoder's last state E, one for each of the n words of the source. So the map has t rows and n columns.",
+    "源句与目标句在此相遇：查询来自解码器，到目前为止的 t 个词各占一行；键和值来自编码器的最后状态 E，源句的 n 个词各占一列。所以图有 t 行 n 列。",
   ],
   step_dfeed_title: ["Feed-forward, again with add and norm", "前馈网络，同样相加与归一化"],
   step_dfeed_formula: ["D + act(D·W_1 + b_1)·W_2 + b_2", "D + act(D·W_1 + b_1)·W_2 + b_2"],

@@ -82,7 +82,7 @@ export const T5 = {
     "Q = norm(D)·W_Q   K = E·W_K   V = E·W_V",
   ],
   step_cross_t5_text: [
-    "Here source and answer meet. Queries come from the decoder (t rows), keys and values from the last state E of the encoder (n rows), so the map has t rows and n columns. No bias is added: a distance from one text to the other means nothing.",
+    "Here source and answer meet. Queries come from the decoder, one row for each of the t words so far; keys and values from the last state E of the encoder, one for each of the n words of the source. So the map has t rows and n columns. No bias is added: a distance from one text to the other means nothing.",
     "源文与答案在此相遇。查询来自解码器（t 行），键和值来自编码器的最后状态 E（n 行），所以图有 t 行 n 列。这里不加偏置：从一个文本到另一个文本的距离没有意义。",
   ],
   step_dfeed_ungated_formula: ["D + relu(norm(D)·W_1)·W_2", "D + relu(norm(D)·W_1)·W_2"],
