@@ -106,7 +106,7 @@ const UNKNOWN = 0.4; // how opaque is drawn what has no number
 export const strengthOf = (weight: number, top: number): number =>
   Number.isNaN(weight) ? UNKNOWN : Math.sqrt(Math.min(1, Math.abs(weight) / (top || 1)));
 
-const LIFTED = 0.7;
+const LIFTED = 0.85;
 
 /** How opaque a line of some strength is on a ground: on a dark one faint lines would be lost. */
 export const opacityOn = (theme: Theme, strength: number): number =>

@@ -10,7 +10,7 @@ import type { Pen } from "../../marks/pen";
 import { palette, percent, signed, type Theme } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import type { Key } from "../../words";
-import { coloursOf, cutIn, restingPlaces, type Scene, signColours, together } from "./scene";
+import { coloursOf, cutIn, focusOf, restingPlaces, type Scene, signColours, together } from "./scene";
 
 export function Legend({ scene, sentence = false }: { scene: Scene; sentence?: boolean }) {
   const store = useStore();
@@ -30,6 +30,7 @@ export function Legend({ scene, sentence = false }: { scene: Scene; sentence?: b
         {many && sentence && ` ${tell("legendMany", { count: scene.heads.length })}`}
         {many && <span class="listed"> {scene.heads.map((head) => `${layer}.${head}`).join(" ")}</span>}
         {foldSentence(store) && ` ${foldSentence(store)}`}
+        {sentence && focusOf(store, scene) && ` ${tell("legendPale")}`}
         {left && !sentence && ` ${tell("legendLeft", { count })}`}
       </p>
       <span class="swatches">
