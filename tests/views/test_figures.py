@@ -92,24 +92,32 @@ def test_the_query_stands_once_above_its_keys_and_neurons_are_in_the_order_of_wh
     rise = trace.site(1).scale * q * (k[most] - k[np.isfinite(scores)].mean(0))
     assert rise.sum() == pytest.approx(scores[most] - scores[np.isfinite(scores)].mean(), rel=1e-4)
     order = np.argsort(-np.abs(rise), kind="stable")
-    np.testing.assert_allclose(query, q[order][None], rtol=1e-6)
-    np.testing.assert_allclose(keys, k[:, order], rtol=1e-6)
-    np.testing.assert_allclose(products, (q * k)[:, order], rtol=1e-5)
+    scale = trace.site(1).scale
+    times = int(np.diff(drawn.axes[5].get_xticks())[0])  # as wide as the others are those with a number
+    assert times > 1
+    cells = np.repeat(order, [times] * 6 + [1] * (len(order) - 6))
+    np.testing.assert_allclose(query, q[cells][None], rtol=1e-6)
+    np.testing.assert_allclose(keys, k[:, cells], rtol=1e-6)
+    np.testing.assert_allclose(products, (scale * q * k)[:, cells], rtol=1e-5)  # a row adds up to its score
+    assert (scale * q * k).sum(1) == pytest.approx(scores, rel=1e-3, abs=1e-4)
     assert [label.get_text() for label in drawn.axes[0].get_yticklabels()] == ["q of sat₃"]
     assert [label.get_text() for label in drawn.axes[5].get_xticklabels()] == [str(n) for n in order[:6]]
     looked = drawn.axes[4].get_yticklabels()[most]
     assert looked.get_fontweight() == "bold"
     said = drawn._suptitle.get_text().replace("\n", " ")
-    assert f"“sat₃” looks most at “{looked.get_text()}”: score " in said
-    score, above = (float(text.replace("−", "-")) for text in re.search(r"score (\S+), (\S+) above", said).groups())
-    assert (score, above) == pytest.approx((scores[most], rise.sum()), rel=0.06)
+    assert f"“sat₃” looks most at “{looked.get_text()}”: its score, " in said
+    score, above = (float(text.replace("−", "-")) for text in re.search(r"score, (\S+), is (\S+) above", said).groups())
+    assert (score, above) == pytest.approx((scores[most], rise.sum()), rel=0.06, abs=0.006)
+    add = re.search(r"6 of \d+ neurons (?:make|that move it most come to) (\S+)", said)
+    assert float(add[1].replace("−", "-")) == pytest.approx(rise[order[:6]].sum(), abs=0.051)
 
 
 def test_the_figure_of_neurons_fits_a_column_without_k(trace):
     drawn = trace.figure("neurons", layer=1, head=2, query=3, width="column").figure
     drawn.draw_without_rendering()
     products, scores, weights = drawn.axes[3:6]
-    np.testing.assert_allclose(np.sort(products.images[0].get_array()), np.sort(trace.q(1, 2)[3] * trace.k(1, 2)), 1e-5)
+    made = trace.site(1).scale * trace.q(1, 2)[3] * trace.k(1, 2)
+    np.testing.assert_allclose(np.sort(products.images[0].get_array()), np.sort(made), 1e-5)
     below = [axes.xaxis.label.get_window_extent() for axes in (products, scores, weights) if axes.get_xlabel()]
     assert all(one.x1 <= other.x0 + 1 for one, other in itertools.pairwise(below))
     assert drawn._suptitle.get_window_extent().x0 >= 0
@@ -118,7 +126,7 @@ def test_the_figure_of_neurons_fits_a_column_without_k(trace):
 def test_neurons_that_are_too_many_for_numbers_above_them_are_named_below(trace):
     rng = np.random.default_rng(3)
     side = Side("encoder", tuple(Token(text, word=i) for i, text in enumerate("a b c d".split())))
-    q, k = rng.standard_normal((2, 1, 4, 64)).astype(np.float32)
+    q, k = rng.standard_normal((2, 1, 4, 128)).astype(np.float32)
     many = Trace({"encoder": side}, (Site("encoder", 0, "encoder", "encoder", (0,), scale=0.125, q=q, k=k),))
     rise = q[0, 3] * (k[0, (k[0] @ q[0, 3]).argmax()] - k[0].mean(0))
     first = ", ".join(str(n) for n in np.argsort(-np.abs(rise), kind="stable")[:6])
@@ -135,14 +143,33 @@ def test_scores_and_weights_of_neurons_are_bars_with_their_numbers(trace):
         shown, below = block.get_window_extent(), scale.get_window_extent()
         assert below.y1 <= shown.y0 and shown.x0 - 1 <= below.x0 and below.x1 <= shown.x1 + 1
     assert len({round(block.get_window_extent().height) for block in blocks}) == 1  # level with what made it
-    assert [scale.get_xlabel() for scale in scales] == ["k", "q × k"]
+    assert [scale.get_xlabel() for scale in scales] == ["q, k", f"q × k / √{trace.q(1, 2).shape[1]}"]
     assert len({round(block.title.get_window_extent().y0) for block in blocks}) == 1  # titles on one line
     signs = [[label.get_text()[0] for label in scale.get_xticklabels()] for scale in scales]
     assert all(ends[0] in "-−" and ends[-1] == "+" for ends in signs)
     for axes, values in ((blocks[2], trace.scores(1, 2, queries=3)), (blocks[3], trace.attention(1, 2, queries=3))):
         np.testing.assert_allclose([bar.get_width() for bar in axes.patches], values.ravel(), rtol=1e-5)
-        said = [float(text.get_text().replace("−", "-") or 0) for text in axes.texts]
+        said = [float(text.get_text().replace("−", "-") or 0) for text in axes.texts[: values.size]]
         np.testing.assert_allclose(said, values.ravel(), atol=0.051)
+
+
+def test_the_figure_of_neurons_has_signs_where_the_app_has_them_and_a_bar_fills_its_column(trace):
+    drawn = trace.figure("neurons", layer=1, head=2, query=3).figure
+    drawn.draw_without_rendering()
+    q, k, scores = trace.q(1, 2)[3], trace.k(1, 2), trace.scores(1, 2, queries=3).ravel()
+    rise = q * (k[scores.argmax()] - k.mean(0))
+    order = np.argsort(-np.abs(rise), kind="stable")[:6]
+    products = q * k[scores.argmax()]
+    for axes, values in ((drawn.axes[0], q), (drawn.axes[4], k[scores.argmax()]), (drawn.axes[5], products)):
+        signs = [text.get_text() for text in axes.texts if text.get_text() in "+−"]
+        assert signs == ["−" if values[neuron] < 0 else "+" for neuron in order]
+    assert [drawn.axes[i].texts[-1].get_text() for i in (4, 5, 6)] == ["=", "→", "→"]
+    weights = drawn.axes[7]
+    longest = max(bar.get_window_extent().width for bar in weights.patches)
+    assert longest > 0.6 * weights.get_window_extent().width
+    numbers = [text.get_window_extent() for text in weights.texts if text.get_text()]
+    bars = [bar.get_window_extent() for bar in weights.patches]
+    assert all(number.x0 >= bar.x1 - 1 for number in numbers for bar in bars if bar.y0 < number.y0 < bar.y1)
 
 
 def test_strengths_of_lines_are_read_from_left_to_right(trace):
