@@ -11,7 +11,8 @@ import { together } from "../words";
 import { quoted } from "../words/quoted";
 import { type Say, useSay, useStore } from "./context";
 import { isPictured, isVision, lookTold, pinned, spotOf } from "./pictured";
-import { doesFor, type Look, ledeOf, MOSTLY, placeFor, strongestLook, unfolded, whoseOf } from "./report";
+import { doesFor, ledeOf, MOSTLY, placeFor, whoseOf } from "./report";
+import { type Look, strongestLook, unfolded } from "./strongest";
 
 /** What was changed, or else what is chosen, in one sentence; nothing where nobody has measured the heads. */
 export function Headline({ news }: { news?: () => string | null }) {

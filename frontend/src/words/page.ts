@@ -198,11 +198,6 @@ export const PAGE = {
   ],
   story: ["What the heads do", "各头的作用"],
   storyClose: ["Hide these", "隐藏这些"],
-  storyRows: [
-    "holds for {hits} of the {rows} tokens that could do so",
-    "{rows} 个可能如此的词元中，有 {hits} 个确实如此",
-  ],
-  storyEvery: ["holds for all {rows} tokens that could do so", "{rows} 个可能如此的词元全都如此"],
   storyRowsHint: [
     "Special tokens, and tokens that see no such place, are not counted.",
     "特殊词元和看不到此类位置的词元不计。",
@@ -225,16 +220,30 @@ export const PAGE = {
   ledeOther: ["With the other {left}% it {does}.", "其余 {left}%：它{does}。"],
   outside: ["a place outside the text", "文本之外的位置"],
   measured: ["measured", "实测"],
-  measuredOf: ["of the attention that does not rest", "占不在休息的注意力"],
-  measuredOfArriving: ["of what arrives from other places", "占从其他位置传来的内容"],
+  measuredOf: [
+    "Both are shares of the {share}% of its attention that does not rest.",
+    "两者都是占不在休息的 {share}% 注意力的份额。",
+  ],
+  measuredOfAll: ["Both are shares of its attention.", "两者都是占其注意力的份额。"],
+  measuredOfArriving: [
+    "Both are shares of the {share}% of its output that comes from where it does not rest.",
+    "两者都是占输出中来自不休息之处的 {share}% 的份额。",
+  ],
+  measuredOfOutput: ["Both are shares of its output.", "两者都是占其输出的份额。"],
   chance: ["chance", "随机"],
   strongestLook: ["Its strongest link: {from} → {to}, {value}.", "最强的连线：{from} → {to}，{value}。"],
-  byArriving: ["Of what it writes, {what}.", "按它实际写入的内容算：{what}。"],
-  arrivingRests: ["{share}% comes from {place}", "{share}% 来自{place}"],
+  byArriving: ["Of its output, {what}.", "在它的输出中，{what}。"],
+  arrivingRests: [
+    "{share}% comes from where it rests, mostly {place}",
+    "{share}% 来自它休息的地方，主要是{place}",
+  ],
+  arrivingRestsMore: [
+    "{share}% comes from where it rests, here mostly {place}, since a look at {place} brings in more than one at {other}",
+    "{share}% 来自它休息的地方，这里主要是{place}，因为看{place}比看{other}带来更多",
+  ],
   otherDoes: ["{share}% fits “{name}”", "{share}% 符合“{name}”"],
-  otherAll: ["all the rest fits “{name}”", "其余全部符合“{name}”"],
   byWeight: ["By where it looks, {what}.", "按它看的地方算：{what}。"],
-  weightRests: ["{share}% rests on {place}", "{share}% 停在{place}上"],
+  weightRests: ["{share}% rests, mostly on {place}", "{share}% 在休息，主要停在{place}上"],
   numbers: ["numbers", "数值"],
   spreadLine: [
     "Spread over about {places} places; uniform attention would use {most}.",

@@ -88,7 +88,14 @@ function Parts({ head, pair: [query, key], rise }: { head: Head; pair: Pair; ris
   };
   return (
     <section class="ranking parts">
-      <h3>{tell("neuronAdds", { value: withSign(rise.reduce((sum, x) => sum + x, 0), 3) })}</h3>
+      <h3>
+        {tell("neuronAdds", {
+          value: withSign(
+            rise.reduce((sum, x) => sum + x, 0),
+            3,
+          ),
+        })}
+      </h3>
       <ol>
         {listed.map((c) => (
           <li key={c} class={c === pointed ? "lit" : ""} title={line(c)}>
