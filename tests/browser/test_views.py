@@ -73,7 +73,7 @@ def test_a_sentence_above_every_picture_says_what_it_shows(show, pages, pair_tra
     places = [f"{site.layer}.{head}" for site in found.measured for head in site.heads]
     ((only, name),) = [(place, some[0]) for place, some in zip(places, awake, strict=True) if some]
     does = DOES[name]
-    assert said == f"{named} of {len(names)} heads has a name in this text: {only} {does}."
+    assert said == f"In this text, {named} of {len(names)} heads follows a named pattern: {only} {does}."
     page.click("[role=tab]:has-text('Heads')")
     page.wait_for_selector(QUERY)
     (one,) = [f for f in found.of(0, 1) if f.pattern == "previous token"]

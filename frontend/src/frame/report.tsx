@@ -1,12 +1,12 @@
 // What is known of one head, in sentences with their numbers; and what to keep in mind.
 
 import { type Cell, foundOf, isKnown, isResting, measureOf, restOf, typeOf } from "../data/report";
-import type { Found, Rest, Site, Told } from "../data/wire";
+import { type Found, isHere, type Rest, type Site, type Told } from "../data/wire";
 import { figure, hundredths, percent } from "../marks/scales";
 import type { Store } from "../state/store";
 import { isKey } from "../words";
 import { type Say, useSay, useStore } from "./context";
-import { strongestOf } from "./strongest";
+import { bestOf, strongestOf } from "./strongest";
 import { MostWorth } from "./worth";
 
 /** The reader's word for a pattern, a type or a measure; names that somebody else gave stay as they are. */
@@ -53,6 +53,7 @@ export function Findings() {
           <span key={sentence}>{sentence}</span>
         ))}
       </p>
+      {found.length > 0 && store.view.heads === "all" && <Example cell={cell} found={found[0]} />}
       {found.map((one, i) => (
         <Measured key={one.name} found={one} of={i < found.length - 1 ? null : wholeOf(store, cell, tell)} />
       ))}
@@ -155,6 +156,19 @@ function Measured({ found, of }: { found: Found; of: string | null }) {
       )}
     </div>
   );
+}
+
+/** Where no headline has it: the look that shows a name best. */
+function Example({ cell, found }: { cell: Cell; found: Found }) {
+  const store = useStore();
+  const tell = useSay();
+  if (isResting(found.name) || store.look.value.worth || store.look.value.level !== "tokens") return null;
+  const example = isHere(cell.site) && bestOf(store, cell, found, tell);
+  return example ? (
+    <p dir="auto" data-example>
+      {tell("ledeExample", { example })}
+    </p>
+  ) : null;
 }
 
 function Strongest({ cell }: { cell: Cell }) {

@@ -4,7 +4,8 @@ import { positionOf } from "../compute/axis";
 import type { Lens } from "../compute/lens";
 import { restsOf } from "../compute/rest";
 import type { Cell } from "../data/report";
-import { isHere, type Site } from "../data/wire";
+import { type Found, isHere, type Site } from "../data/wire";
+import { percent } from "../marks/scales";
 import type { Store } from "../state/store";
 import { quoted } from "../words/quoted";
 import type { Say } from "./context";
@@ -60,4 +61,36 @@ export function strongestOf(store: Store, cell: Cell, tell: Say): string | null 
   if (store.look.value.worth || tellsLook(store)) return null; // what it is worth, or what is shown, is said elsewhere
   const look = strongestLook(store, cell);
   return look && tell("strongestLook", { ...look, from: quoted(look.from), to: quoted(look.to) });
+}
+
+/** The strongest of the looks that show a name best, with the number that the picture shows for it. */
+export function bestOf(
+  store: Store,
+  { site, head }: Cell,
+  { evidence = [] }: Found,
+  tell: Say,
+): string | null {
+  const lens = unfolded(store, site, head);
+  let best = { query: -1, key: -1, value: -1 };
+  for (const [query, key] of evidence) {
+    const value = lens.row(query)[key];
+    if (value > best.value) best = { query, key, value };
+  }
+  if (best.query < 0) return null;
+  const [from, to] = [lens.rows.names[best.query], lens.columns.names[best.key]];
+  return lookFor(store, site, { query: best.query, from, to, value: best.value.toFixed(2) }, tell);
+}
+
+/** Weights are shares of what a token has to give; contributions are not. */
+function plainly({ look }: Store, { from, to, value }: Look): Parameters<Say> {
+  const said = { from: quoted(from), to: quoted(to), value };
+  return [look.value.contributions ? "headlineLook" : "headlineGives", said];
+}
+
+/** A look in words; in cross attention with the word that is said next, for that is what it looks for. */
+export function lookFor(store: Store, site: Site, look: Look, tell: Say): string {
+  const said = store.look.value.contributions ? look : { ...look, value: `${percent(Number(look.value))}%` };
+  if (site.kind !== "cross") return tell(...plainly(store, said));
+  const next = store.lenses.axis(site.query, store.look.value.level).names[look.query + 1];
+  return next === undefined ? tell("headlineCrossLast", said) : tell("headlineCross", { ...said, next });
 }

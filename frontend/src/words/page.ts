@@ -217,6 +217,7 @@ export const PAGE = {
   doesNamed: ["follows “{name}”", "符合“{name}”"],
   doesRule: ["follows the rule “{name}”", "遵循规则“{name}”"],
   ledeDoes: ["It {does}.", "它{does}。"],
+  ledeExample: ["For example, {example}.", "例如，{example}。"],
   ledeOther: ["With the other {left}% it {does}.", "其余 {left}%：它{does}。"],
   outside: ["a place outside the text", "文本之外的位置"],
   measured: ["measured", "实测"],
