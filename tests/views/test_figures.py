@@ -20,6 +20,7 @@ from regard.measures.types import TYPES
 from regard.patterns import add_rule
 from regard.patterns.definitions import ALWAYS, BAG, NAMES, OF_TRACES, STRIPES
 from regard.patterns.entries import LETTERS, PATTERN_COLOURS, PHRASES, TYPE_COLOURS
+from regard.patterns.findings import head_report
 from regard.trace.lettering import readable
 from regard.trace.site import Site
 from regard.trace.tokens import Side, Token
@@ -62,7 +63,7 @@ def test_a_figure_has_title_axis_names_colour_bar_and_a_caption_with_the_input(t
     ticks = [float(part) for part in re.findall(r"(?<![\w.])\d\.\d+(?![\w.])", svg.replace("1.2", ""))]
     assert len(ticks) >= 2 and 0.5 * strongest < max(ticks) <= strongest + 0.01
     atlas = texts(trace.figure("atlas").save(tmp_path / "atlas.svg"))
-    assert all(part in atlas for part in ("layer", "head", "weight / the head's largest", "0.6"))
+    assert all(part in atlas for part in ("layer", "head", "weight / the head's strongest look", "0.6"))
     assert "in each map rows look at columns" in atlas
 
 
@@ -75,7 +76,8 @@ def test_the_names_of_heads_stand_between_their_numbers_and_the_caption(minilm, 
     names = axes.get_legend().get_window_extent()
     assert len(axes.get_legend().get_texts()) > 4
     assert drawn._supxlabel.get_window_extent().y1 <= names.y0 + 1
-    assert names.y1 <= axes.xaxis.label.get_window_extent().y0 + 1
+    assert names.y1 <= axes.get_window_extent().y0 + 1
+    assert axes.xaxis.label.get_window_extent().y0 >= axes.get_window_extent().y1 - 1  # numbers of heads on top
     assert names.x0 >= 0 and names.x1 <= drawn.bbox.width
 
 
@@ -241,13 +243,14 @@ def test_the_colours_of_the_atlas_are_a_short_bar_beside_the_names_which_read_ac
     (bar,) = axes.child_axes
     shown, maps = bar.get_window_extent(), axes.get_window_extent()
     assert shown.width < 0.45 * maps.width and shown.width > 5 * shown.height
-    assert shown.y1 < axes.xaxis.label.get_window_extent().y0 and shown.x1 <= drawn.bbox.width
+    assert shown.y1 < maps.y0 and shown.x1 <= drawn.bbox.width
     legend = axes.get_legend()
     assert not legend.get_window_extent().overlaps(bar.get_tightbbox())
     assert drawn._supxlabel.get_window_extent().y1 <= bar.get_tightbbox().y0 + 1
     places = [(-round(text.get_window_extent().y0), text.get_window_extent().x0) for text in legend.get_texts()]
-    counts = [int(text.get_text().split()[-1]) for text in legend.get_texts()]
-    assert [count for _, count in sorted(zip(places, counts, strict=True))] == sorted(counts, reverse=True)
+    names = [text.get_text().rpartition(" ")[0] for text in legend.get_texts()]
+    across = [name for _, name in sorted(zip(places, names, strict=True))]
+    assert across == [name for name in PATTERN_COLOURS if name in names]  # the app's order
 
 
 @pytest.mark.models
@@ -271,11 +274,35 @@ def test_the_two_legends_of_lines_do_not_meet(minilm, width, heads):
 
 
 @pytest.mark.models
+def test_small_maps_end_at_the_strongest_look_as_in_the_app_and_a_tick_says_how_much_rests(minilm):
+    """Beside a sink the looks of a head would be nearly white."""
+    trace = minilm.trace("I went to the store.", "At the store, I bought fresh strawberries.")
+    axes = trace.figure("atlas").figure.axes[0]
+    shown = axes.images[0].get_array().filled(np.nan)
+    resting = axes.images[1].get_array()
+    step, down = (int(np.diff(ticks())[0]) for ticks in (axes.get_xticks, axes.get_yticks))
+    border = np.array([token.border for token in trace.side().tokens])
+    for layer, head in ((4, 0), (5, 0), (3, 7), (1, 8)):
+        weights = trace.attention(layer, head)
+        looks = weights[:, ~border]
+        top = max(looks.max(), min(weights.max(), 0.12), min(0.5, 4 / weights.shape[1]))
+        cell = np.s_[layer * down : layer * down + 64, head * step : head * step + 64]
+        awake = shown[cell][np.ma.getmaskarray(resting[cell])]
+        assert np.nanmax(awake) == pytest.approx(looks.max() / top, rel=1e-4) and looks.max() / top > 0.5
+        assert np.nanmax(shown[cell]) <= 1
+    rest = [record["rest"]["share"] for record in head_report(trace)]
+    (ticks,) = axes.collections
+    heights = [path.get_extents().height for path in ticks.get_paths()]
+    np.testing.assert_allclose(heights, [62 * share for share in rest if share >= 0.03], rtol=1e-5)
+    assert axes.get_xlim()[0] == pytest.approx(-0.5)  # and nothing moves for them
+
+
+@pytest.mark.models
 def test_small_maps_are_grey_where_heads_rest(minilm):
     drawn = minilm.trace("I went to the store.").figure("atlas").figure
     all_of_it, resting = (image.get_array() for image in drawn.axes[0].images)
     assert resting.count() and resting.count() < all_of_it.count()
-    assert "resting" in {
+    assert "resting; tick: how much" in {
         text.get_text() for axes in drawn.axes[0].child_axes for text in axes.texts
     }  # beside a grey swatch
 
@@ -478,7 +505,9 @@ def test_heads_with_a_name_have_a_frame_in_its_colour(trace, monkeypatch):
     legend = axes.get_legend()
     assert {text.get_text() for text in legend.get_texts()} == {"previous token 1", "next token 1"}
     whole = sum(site.heads for site in trace.sites)
-    assert axes.figure._suptitle.get_text() == f"What each of the {whole} heads looks at: 2 have a name"
+    assert axes.figure._suptitle.get_text() == (
+        f"What each of the {whole} heads looks at: 1 looks one token back; 1 looks one token ahead"
+    )
     assert sorted(text.get_text() for text in axes.texts) == ["next", "previous"]  # below their maps
 
 
@@ -489,7 +518,7 @@ def test_heads_named_for_a_saved_rule_have_a_frame_in_its_colour(trace, monkeypa
     axes = trace.figure("atlas").figure.axes[0]
     framed = [to_hex(frame.get_edgecolor()) for frame in axes.patches if frame.get_linewidth() > 1]
     assert framed == [rule.colour.lower()]
-    assert axes.figure._suptitle.get_text().endswith(": 1 has a name")
+    assert axes.figure._suptitle.get_text().endswith(": 1 follows the rule “two back”")
 
 
 def test_the_app_offers_the_figures_that_python_draws():

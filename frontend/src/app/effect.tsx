@@ -167,12 +167,7 @@ function Notes({ found }: { found: Record }) {
 /** Whether that is much: how many other heads, switched off instead, change more. */
 export function rankOf({ heads, tried, more }: NonNullable<Record["yardstick"]>, tell: Say): string {
   const ofAll = more > 1 ? "rankAll" : more ? "rankSecond" : "rankFirst";
-  return tell(tried === heads ? ofAll : more ? "rankSome" : "rankMost", {
-    more,
-    tried,
-    heads,
-    place: more + 1,
-  });
+  return tell(tried === heads ? ofAll : more ? "rankSome" : "rankMost", { more, tried, heads });
 }
 
 /** Where it stands among the heads, on a line from the one that matters most to the one that matters least. */

@@ -17,7 +17,7 @@ from regard.views.drawing.common import INK, QUIET, label_of, labels_of, listed,
 from regard.views.drawing.depicted import Depicted
 from regard.views.drawing.heard import heard_in, resting_told, told
 from regard.views.drawing.overlay import depicts_picture, headline
-from regard.views.frames import counted_names
+from regard.views.frames import counted_names, told_names
 from regard.views.report import report_of
 
 if TYPE_CHECKING:
@@ -95,13 +95,10 @@ def _title(job: Depicted, view: str) -> str:
 
 
 def _atlas_title(job: Depicted) -> str:
-    """How many heads there are, and how many of them have a name."""
-    named, whole = counted_names(job.trace, job.site.kind)
-    return f"What each of the {whole} heads looks at" + _having(sum(named.values()))
-
-
-def _having(count: int) -> str:
-    return f": {count} {'has' if count == 1 else 'have'} a name" if count else ""
+    """How many heads there are, and what those with the most specific names do."""
+    told = told_names(job.trace, job.site.kind)
+    _, whole = counted_names(job.trace, job.site.kind)
+    return f"What each of the {whole} heads looks at" + (f": {'; '.join(told)}" if told else "")
 
 
 def _asking(job: Depicted) -> str:
