@@ -84,9 +84,9 @@ function TintChoice() {
   const tell = useSay();
   const { tint, changing, wanted } = store;
   const options = [
-    ["pattern", tell("byPattern")] as const,
-    ...(hasTypes(store.page) ? [["type", tell("byType")] as const] : []),
-    ...(store.off.value.length ? [["change", tell("byChange")] as const] : []),
+    ["pattern", tell("byPattern"), tell("byPatternHint")] as const,
+    ...(hasTypes(store.page) ? [["type", tell("byType"), tell("byTypeHint")] as const] : []),
+    ...(store.off.value.length ? [["change", tell("byChange"), tell("byChangeHint")] as const] : []),
   ];
   if (options.length < 2) return null;
   return (

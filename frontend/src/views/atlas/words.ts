@@ -57,6 +57,15 @@ export const words = {
   measure_special: ["to special tokens", "看特殊词元"],
   tint: ["Colour by", "着色依据"],
   byPattern: ["pattern", "模式"],
+  byPatternHint: [
+    "Frames: what a head looks at, such as the previous token",
+    "边框：头看什么，例如前一个词元",
+  ],
+  byTypeHint: [
+    "Frames: the shape of the map, such as vertical lines or a diagonal",
+    "边框：图的形状，例如竖线或对角线",
+  ],
+  byChangeHint: ["How much each head changes without those switched off", "关闭之后每个头改变多少"],
   byType: ["type of map", "图的类型"],
   byChange: ["change", "变化"],
   legendChange: [
