@@ -4,6 +4,7 @@ import { COLOURS, counts, foundOf, headsOf, NONE, namesOf, telling, typeOf } fro
 import type { Site } from "../src/data/wire";
 import { sayIn } from "../src/frame/context";
 import { headlineOf } from "../src/frame/headline";
+import { restSaid } from "../src/frame/report";
 import { awakeTop } from "../src/frame/small";
 import { Store } from "../src/state/store";
 import { VIEWS } from "../src/views";
@@ -113,4 +114,16 @@ test("the sentence above the atlas tells of the most specific names first, and i
     "In this text, 1 of 3 heads looks one token back (previous token); 2 look at the token itself.",
   );
   expect(told(names, "zh")).toMatch(/^在这段文本中，11 个头中有 1 个找到.*（归纳）；2 个看前一个词元/);
+});
+
+test("where an output rests elsewhere than the looks, it is said why; where not, nothing is", () => {
+  const store = new Store(golden(), "light", "en", VIEWS);
+  const resting = (place: string) => {
+    const site = { ...page.sites[0], heads: [0], rest: [{ share: 0.31, place }] } as unknown as Site;
+    return restSaid({ site, head: 0 }, false, { share: 0.18, place: "[SEP]" }, sayIn(store));
+  };
+  expect(resting("[CLS]")).toBe(
+    "18% comes from where it rests, here mostly [SEP], since a look at [SEP] brings in more than one at [CLS]",
+  );
+  expect(resting("[SEP]")).toBe("18% comes from where it rests, mostly [SEP]");
 });

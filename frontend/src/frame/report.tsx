@@ -204,7 +204,7 @@ function Other({ cell }: { cell: Cell }) {
 }
 
 /** How much rests by the other way of reading, where most, and why that is another place than by this one. */
-function restSaid(cell: Cell, contributions: boolean, { share, place }: Rest, tell: Say): string {
+export function restSaid(cell: Cell, contributions: boolean, { share, place }: Rest, tell: Say): string {
   const said = { share: percent(share), place: placeFor(tell, place) };
   if (contributions) return tell("weightRests", said);
   const looked = restOf(cell)?.place;

@@ -34,7 +34,7 @@ export function Legend({ digests, cells, shared, small }: LegendProps) {
   const { side } = store.columns.value;
   const pictured = side.medium?.kind === "picture" && !isStrip(side);
   const entries = counts(store.page, cells, store.tint.value, store.look.value.contributions).length + 1;
-  const columns = entries > ONE_ROW ? Math.ceil(entries / 2) : entries; // two rows as long as each other
+  const columns = entries > ONE_ROW ? Math.ceil(entries / 2) : ONE_ROW; // rows of one length
   const listed = store.shading ? null : (store.glanced.value ?? store.wanted.value.at(-1) ?? null);
   return (
     <div class="legend of-atlas">

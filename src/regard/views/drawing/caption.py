@@ -118,11 +118,9 @@ def _neurons_title(job: Depicted, first: str) -> str:
     whole, of = float(asked.rise.sum()), f"{len(asked.counting)} of {asked.q.size} neurons"
     add = float(asked.rise[asked.counting].sum())
     make = (
-        f"{of} make {written(add)} of that"
-        if 0 < add <= whole
-        else f"the {of} that move it most come to {written(add)}"
+        f"{of} make {written(add)} of it" if 0 < add <= whole else f"the {of} that move it most come to {written(add)}"
     )
-    return f"In head {first}, {quoted(asking)} looks most at {quoted(looked)}: {above}; {make}"
+    return f"Head {first}: {quoted(asking)} looks most at {quoted(looked)}: {above}; {make}"
 
 
 def _does(job: Depicted) -> str | None:
