@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import os
 import re
 import subprocess
 import sys
@@ -83,6 +84,7 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     wanted = None if given.all else set(kept())
     with tempfile.TemporaryDirectory() as scratch:
+        os.environ["MPLCONFIGDIR"] = scratch  # matplotlib's own list of faces may be older than those installed
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=which("chromium"), args=FLAGS)
             if any(shot.name in names for shot in APP):

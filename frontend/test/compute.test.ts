@@ -3,7 +3,7 @@ import { coverage, mostAligning } from "../src/compute/aligning";
 import { attention, group, headOf, scores } from "../src/compute/attention";
 import { axisOf } from "../src/compute/axis";
 import { Lenses } from "../src/compute/lens";
-import { attribution, halfOf, mostOf, participation, riseOf, rowOf } from "../src/compute/pairs";
+import { attribution, mostOf, participation, riseOf, rowOf } from "../src/compute/pairs";
 import { products } from "../src/compute/products";
 import { restsOf } from "../src/compute/rest";
 import { FADED, links } from "../src/marks/columns";
@@ -161,9 +161,6 @@ describe("pairs", () => {
 
   test("the neurons that make up most of a score are counted", () => {
     expect(mostOf(Float32Array.of(9, -9, 0.5, 0.5))).toBe(2);
-    expect(halfOf(Float32Array.of(1, 5, -2, 4))).toEqual([1]); // 5 of 8
-    expect(halfOf(Float32Array.of(1, -3, -2, 0))).toEqual([1]); // -3 of -4
-    expect(halfOf(Float32Array.of(2, 2, 2, 2))).toHaveLength(2);
     expect(participation(Float32Array.of(1, -1, 1, -1))).toBeCloseTo(4);
     expect(participation(Float32Array.of(5, 0, 0, 0))).toBeCloseTo(1);
   });

@@ -6,8 +6,9 @@ import { sayIn } from "../src/frame/context";
 import { Store } from "../src/state/store";
 import { VIEWS } from "../src/views";
 import { edgesOf, layout } from "../src/views/neurons/columns";
+import { addedTo, expand, sees } from "../src/views/neurons/expanded";
 import { countingSaid, scaledBy, scoreOf } from "../src/views/neurons/said";
-import { addedTo, expand, fixed, neuronAt, sees } from "../src/views/neurons/table";
+import { fixed, neuronAt } from "../src/views/neurons/table";
 import { golden } from "./golden";
 
 function opened(language: "en" | "zh" = "en") {

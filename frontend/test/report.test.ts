@@ -1,7 +1,13 @@
 import { expect, test } from "vitest";
 import type { Digest } from "../src/compute/digest";
 import { COLOURS, counts, foundOf, headsOf, NONE, namesOf, telling, typeOf } from "../src/data/report";
+import type { Site } from "../src/data/wire";
+import { sayIn } from "../src/frame/context";
+import { headlineOf } from "../src/frame/headline";
+import { restSaid } from "../src/frame/report";
 import { awakeTop } from "../src/frame/small";
+import { Store } from "../src/state/store";
+import { VIEWS } from "../src/views";
 import { distance, EYES, TWINS } from "./eyes";
 import { golden } from "./golden";
 
@@ -87,4 +93,37 @@ test("a small map has its strongest colour where it looks most, not where it res
   expect(awakeTop(found([0.9, 0.001]), [1, 0])).toBeCloseTo(0.12, 6); // next to nothing stays pale
   expect(awakeTop(found([0.002, 0.001]), [0, 0])).toBeCloseTo(0.002, 6); // of a long text
   expect(awakeTop(found([0.9]), [1])).toBeCloseTo(0.9, 6);
+});
+
+test("the sentence above the atlas tells of the most specific names first, and its numbers add up to all heads", () => {
+  const found = (name: string) => [{ name, score: 0.5, sentence: "" }];
+  const told = (names: string[], language: "en" | "zh") => {
+    const own = golden();
+    const patterns = names.map((name) => (name ? found(name) : []));
+    const site = { ...own.sites[0], heads: names.map((_, head) => head), patterns } as unknown as Site;
+    const store = new Store({ ...own, sites: [site] }, "light", language, VIEWS);
+    store.set({ view: "atlas", kind: site.kind, layer: site.layer, heads: [0] });
+    return headlineOf(store, sayIn(store));
+  };
+  const many = [..."123456"].map(() => "fixed words");
+  const names = [...many, "tokens just before", "previous token", "previous token", "induction", ""];
+  expect(told(names, "en")).toBe(
+    "In this text, 1 of 11 heads finds what followed the same token before (induction); 9 follow 3 other patterns; 1 follows none.",
+  );
+  expect(told(["previous token", "itself", "itself"], "en")).toBe(
+    "In this text, 1 of 3 heads looks one token back (previous token); 2 look at the token itself.",
+  );
+  expect(told(names, "zh")).toMatch(/^在这段文本中，11 个头中有 1 个找到.*（归纳）；2 个看前一个词元/);
+});
+
+test("where an output rests elsewhere than the looks, it is said why; where not, nothing is", () => {
+  const store = new Store(golden(), "light", "en", VIEWS);
+  const resting = (place: string) => {
+    const site = { ...page.sites[0], heads: [0], rest: [{ share: 0.31, place }] } as unknown as Site;
+    return restSaid({ site, head: 0 }, false, { share: 0.18, place: "[SEP]" }, sayIn(store));
+  };
+  expect(resting("[CLS]")).toBe(
+    "18% comes from where it rests, here mostly [SEP], since a look at [SEP] brings in more than one at [CLS]",
+  );
+  expect(resting("[SEP]")).toBe("18% comes from where it rests, mostly [SEP]");
 });

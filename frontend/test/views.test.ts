@@ -147,7 +147,7 @@ test("thirty layers fit in columns side by side, with one head large beside them
 
 test("on a phone maps are as large as a finger: layers across where they are fewer, or else they scroll", () => {
   const turned = onPhone(366, 12, 6);
-  expect(turned).toMatchObject({ small: true, beside: 0, turned: true });
+  expect(turned).toMatchObject({ small: false, beside: 0, turned: true }); // with names
   expect(turned.size).toBeGreaterThanOrEqual(44);
   expect(turned.size * 6).toBeLessThan(366);
   expect(onPhone(366, 9, 30)).toMatchObject({ size: 34, turned: false }); // and fit

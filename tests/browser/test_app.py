@@ -241,7 +241,16 @@ def test_a_head_that_is_switched_off_changes_the_views_and_what_the_model_says(u
     one, two = minilm.trace(*STORE).attention(1, 9), minilm.trace(*STORE, ablate="0.2").attention(1, 9)
     assert changed[12 + 9] == pytest.approx(abs(one - two).sum(-1).mean() / 2, rel=1e-3)
     assert page.locator("[data-still]").all_inner_texts() == ["beside 0.2, in the same layer: cannot change"]
+    assert page.locator("[data-beside='0-2'] .plot").count() == 0  # its own map says nothing of what changes
+    alike = float(page.get_attribute("[data-alike]", "data-alike"))
+    assert f"similarity {alike:.3f} " in page.inner_text("[data-headline=news]")
+    bar = page.eval_on_selector("[data-alike] i", "e => e.offsetWidth / e.parentElement.offsetWidth")
+    assert bar == pytest.approx(alike, abs=0.02)
     rank = page.get_attribute("[data-rank]", "data-rank")
+    more = re.search(
+        r"Of 72 heads, each switched off alone, (\w+) changes? it more\.", page.inner_text("[data-headline]")
+    )
+    assert more[1] == (str(int(rank) - 1) if int(rank) > 1 else "none")
     assert page.inner_text("[data-rank] .place") == f"rank {rank} of 72"
     assert f"{sum(value > 0 for value in changed)} of 72 heads change" in page.inner_text(".legend")
     assert float(page.inner_text(".change-bar span >> nth=-1")) == pytest.approx(max(changed), rel=0.06)

@@ -32,7 +32,6 @@ def test_neurons_expand_collapse_order_and_pin(show, pages, pair_trace):
     )
     assert (score, average) == pytest.approx((scores[3], scores.mean()), rel=0.06)
     assert above == pytest.approx(abs(scores[3] - scores.mean()), rel=0.06)
-    assert re.search(r"Half of that comes from \d+ of 16 neurons", said)
     assert re.search(r"\d+ of 16 neurons make up 90%", page.text_content(".pair-about details"))
     page.click("[data-key='3']")
     page.click("[data-query='8']")
@@ -66,8 +65,9 @@ def test_the_score_is_attributed_exactly_where_parts_are_known(show, pages, pair
     page = show(pages["pair"], "#view=neurons&layer=0&heads=2&queries=5&pairs=5,3")
     page.wait_for_selector(".attribution")
     scores = pair_trace.scores(0, 2)[5]
-    shown = float(page.inner_text(".attribution tfoot td").replace("−", "-"))
-    assert shown == pytest.approx(scores[3] - scores.mean(), rel=0.01)
+    shown = float(page.get_attribute(".attribution caption", "data-sum"))
+    assert shown == pytest.approx(scores[3] - scores.mean(), rel=1e-4)
+    assert page.inner_text(".attribution caption").endswith(f": {shown:+.3g} in all".replace("-", "−"))
     assert page.locator(".attribution tbody tr").count() == 2
     assert page.locator(".attribution thead th").count() == 2  # the constant part of k moves nothing
 
@@ -78,32 +78,52 @@ def test_neurons_say_first_which_key_agrees_best(show, pages, pair_trace):
     scores = pair_trace.scores(0, 1)[10]
     assert int(page.get_attribute(".agrees", "data-best")) == scores.argmax() == 9
     assert said.startswith("“store”₁₀ looks most at “the”₉")
-    score, above = map(number, re.search(rf"score {N}, {N} above its row's average[.:]", said).groups())
+    score, above = map(number, re.search(rf"its score, {N}, is {N} above the row's average;", said).groups())
     assert (score, above) == pytest.approx((scores.max(), scores.max() - scores.mean()), rel=0.06)
     beside = page.inner_text("[data-rise]")  # what the headline leaves out, and nothing twice
     gets, average = re.match(rf"It gets ([\d.]+)% of the attention\. The row's average is {N}\.", beside).groups()
-    assert re.split(r"average[.:] ", said)[1] not in beside
-    assert ("Half of " in said) != ("Half of " in beside)
+    assert "neurons" in said and "neurons" not in beside
     assert number(average) == pytest.approx(scores.mean(), rel=0.06)
     assert number(gets) == pytest.approx(100 * pair_trace.attention(0, 1)[10, 9], abs=0.6)
     page.click("[data-query='5']")
     until(page, "document.querySelector('.agrees').textContent.startsWith('“store”₅ looks most at “the”₄')")
 
 
-def test_the_headline_names_the_parts_that_make_a_score_where_they_are_known(show, pages, pair_trace):
-    """Layer 0 of this model has them, and they add up; other layers speak of neurons alone."""
+def test_the_headline_tells_of_neurons_and_the_table_beside_it_of_the_parts_of_the_same_number(show, pages, pair_trace):
+    """One number split two ways: each split says what it adds up to."""
     page = show(pages["pair"], "#view=neurons&layer=0&heads=2&queries=5")
     page.wait_for_selector(".attribution .most")
+    scores, q, k = pair_trace.scores(0, 2)[5], pair_trace.q(0, 2)[5], pair_trace.k(0, 2)
+    above = scores.max() - scores.mean()
+    rise = pair_trace.site(0).scale * q * (k[scores.argmax()] - k.mean(0))
+    most = np.argsort(-np.abs(rise))[:6]
     said = page.inner_text(".agrees")
-    found = re.search(rf"average: \+{N} from (\w+) × (\w+), ([+−][\d.]+) from everything else\.", said)
-    most, a, b, rest = found.groups()
-    scores = pair_trace.scores(0, 2)[5]
-    assert number(most) + number(rest) == pytest.approx(scores.max() - scores.mean(), rel=0.06)
-    assert number(page.inner_text(".attribution .most")) == number(most)
-    assert a in page.inner_text(".attribution tbody") and b in page.inner_text(".attribution thead")
+    make = re.search(rf"; (?:(?:the )?6 of 16 neurons .*?){N}(?: of that| together)\.", said)
+    assert number(make[1]) == pytest.approx(rise[most].sum(), abs=0.051)
+    assert "position" not in said
+    for heading in (".attribution caption", ".pair-about .parts h3"):
+        told = re.search(r": ([+−][\d.]+) in all", page.inner_text(heading))
+        assert number(told[1].lstrip("+")) == pytest.approx(above, rel=0.006)
     page.keyboard.press("ArrowDown")
-    until(page, "document.querySelector('.agrees').textContent.includes('Half of that comes from')")
+    until(page, "document.querySelector('.agrees').textContent.includes('of 16 neurons')")
     assert page.locator(".attribution").count() == 0
+
+
+def test_it_is_said_in_how_many_of_the_neurons_that_count_q_and_k_have_the_same_sign(show, pages, pair_trace):
+    counted = set()
+    for query in (5, 8, 10):
+        page = show(pages["pair"], f"#view=neurons&layer=0&heads=2&queries={query}")
+        page.wait_for_selector(".counting")
+        scores, q, k = pair_trace.scores(0, 2)[query], pair_trace.q(0, 2)[query], pair_trace.k(0, 2)
+        key = scores.argmax()
+        most = np.argsort(-np.abs(q * (k[key] - k.mean(0))))[:6]
+        same = int((q[most] * k[key][most] > 0).sum())
+        said = page.inner_text(".counting")
+        assert ", ".join(map(str, most)) in said
+        assert f"In {same} of these 6, " in said if 0 < same < 6 else "In all 6, " in said
+        assert ("the same sign" in said) == (same > 0)
+        counted.add(same)
+    assert max(counted) > 0
 
 
 def test_neurons_without_vectors_say_so(show, pages):
@@ -118,7 +138,7 @@ def test_the_table_and_the_figure_name_the_same_neurons_in_the_same_order(show, 
     listed = [
         int(text.split()[-1]) for text in page.locator(".pair-about .parts ol li > span:first-child").all_inner_texts()
     ]
-    said = re.search(r"What neurons add to it: ([+−][\d.]+) in all", page.inner_text(".pair-about .parts h3"))
+    said = re.search(r"By neuron: ([+−][\d.]+) in all", page.inner_text(".pair-about .parts h3"))
     scores, key = pair_trace.scores(0, 2)[5], pair_trace.scores(0, 2)[5].argmax()
     assert float(said[1].replace("−", "-")) == pytest.approx(scores[key] - scores.mean(), rel=0.06)
     drawn = pair_trace.figure("neurons", layer=0, head=2, query=5).figure

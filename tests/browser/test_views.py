@@ -23,13 +23,13 @@ def test_the_inspector_gives_the_evidence_and_what_cannot_be_said(show, pages, p
     assert f"{rest}% of the words' attention rests, mostly on [SEP], an attention sink." in text
     assert f"With the other {100 - rest}% it looks one token back." in text
     bars = re.search(
-        r"measured\s+([\d.]+)%\s+chance\s+([\d.]+)%\s+of the attention that does not rest\s+"
-        "holds for all 14 tokens that could do so",
+        rf"previous token · {found.hits} of {found.rows} tokens\s+measured\s+([\d.]+)%\s+chance\s+([\d.]+)%\s+"
+        rf"Both are shares of the {100 - rest}% of its attention that does not rest\.",
         text,
     )
     assert float(bars[1]) == pytest.approx(100 * found.mass, abs=0.6)
     assert float(bars[2]) == pytest.approx(100 * found.chance, abs=0.06)
-    shares = re.findall(r"(\d+)%", text.split("Of what it writes, ")[1].split("“previous token”")[0])
+    shares = re.findall(r"(\d+)%", text.split("Of its output, ")[1].split("“previous token”")[0])
     assert len(shares) == 2 and sum(map(int, shares)) <= 100  # of one whole
     page.click(".missing summary")
     assert "Type of map: diagonal" in page.inner_text(".missing")
@@ -73,7 +73,7 @@ def test_a_sentence_above_every_picture_says_what_it_shows(show, pages, pair_tra
     places = [f"{site.layer}.{head}" for site in found.measured for head in site.heads]
     ((only, name),) = [(place, some[0]) for place, some in zip(places, awake, strict=True) if some]
     does = DOES[name]
-    assert said == f"{named} of {len(names)} heads has a name in this text: {only} {does}."
+    assert said == f"In this text, {named} of {len(names)} heads follows a named pattern: {only} {does}."
     page.click("[role=tab]:has-text('Heads')")
     page.wait_for_selector(QUERY)
     (one,) = [f for f in found.of(0, 1) if f.pattern == "previous token"]

@@ -20,6 +20,7 @@ from regard.measures.types import TYPES
 from regard.patterns import add_rule
 from regard.patterns.definitions import ALWAYS, BAG, NAMES, OF_TRACES, STRIPES
 from regard.patterns.entries import LETTERS, PATTERN_COLOURS, PHRASES, TYPE_COLOURS
+from regard.patterns.findings import head_report
 from regard.trace.lettering import readable
 from regard.trace.site import Site
 from regard.trace.tokens import Side, Token
@@ -62,7 +63,7 @@ def test_a_figure_has_title_axis_names_colour_bar_and_a_caption_with_the_input(t
     ticks = [float(part) for part in re.findall(r"(?<![\w.])\d\.\d+(?![\w.])", svg.replace("1.2", ""))]
     assert len(ticks) >= 2 and 0.5 * strongest < max(ticks) <= strongest + 0.01
     atlas = texts(trace.figure("atlas").save(tmp_path / "atlas.svg"))
-    assert all(part in atlas for part in ("layer", "head", "weight / the head's largest", "0.6"))
+    assert all(part in atlas for part in ("layer", "head", "weight / the head's strongest look", "0.6"))
     assert "in each map rows look at columns" in atlas
 
 
@@ -75,7 +76,8 @@ def test_the_names_of_heads_stand_between_their_numbers_and_the_caption(minilm, 
     names = axes.get_legend().get_window_extent()
     assert len(axes.get_legend().get_texts()) > 4
     assert drawn._supxlabel.get_window_extent().y1 <= names.y0 + 1
-    assert names.y1 <= axes.xaxis.label.get_window_extent().y0 + 1
+    assert names.y1 <= axes.get_window_extent().y0 + 1
+    assert axes.xaxis.label.get_window_extent().y0 >= axes.get_window_extent().y1 - 1  # numbers of heads on top
     assert names.x0 >= 0 and names.x1 <= drawn.bbox.width
 
 
@@ -92,24 +94,32 @@ def test_the_query_stands_once_above_its_keys_and_neurons_are_in_the_order_of_wh
     rise = trace.site(1).scale * q * (k[most] - k[np.isfinite(scores)].mean(0))
     assert rise.sum() == pytest.approx(scores[most] - scores[np.isfinite(scores)].mean(), rel=1e-4)
     order = np.argsort(-np.abs(rise), kind="stable")
-    np.testing.assert_allclose(query, q[order][None], rtol=1e-6)
-    np.testing.assert_allclose(keys, k[:, order], rtol=1e-6)
-    np.testing.assert_allclose(products, (q * k)[:, order], rtol=1e-5)
+    scale = trace.site(1).scale
+    times = int(np.diff(drawn.axes[5].get_xticks())[0])  # as wide as the others are those with a number
+    assert times > 1
+    cells = np.repeat(order, [times] * 6 + [1] * (len(order) - 6))
+    np.testing.assert_allclose(query, q[cells][None], rtol=1e-6)
+    np.testing.assert_allclose(keys, k[:, cells], rtol=1e-6)
+    np.testing.assert_allclose(products, (scale * q * k)[:, cells], rtol=1e-5)  # a row adds up to its score
+    assert (scale * q * k).sum(1) == pytest.approx(scores, rel=1e-3, abs=1e-4)
     assert [label.get_text() for label in drawn.axes[0].get_yticklabels()] == ["q of sat₃"]
     assert [label.get_text() for label in drawn.axes[5].get_xticklabels()] == [str(n) for n in order[:6]]
     looked = drawn.axes[4].get_yticklabels()[most]
     assert looked.get_fontweight() == "bold"
     said = drawn._suptitle.get_text().replace("\n", " ")
-    assert f"“sat₃” looks most at “{looked.get_text()}”: score " in said
-    score, above = (float(text.replace("−", "-")) for text in re.search(r"score (\S+), (\S+) above", said).groups())
-    assert (score, above) == pytest.approx((scores[most], rise.sum()), rel=0.06)
+    assert f"“sat₃” looks most at “{looked.get_text()}”: its score, " in said
+    score, above = (float(text.replace("−", "-")) for text in re.search(r"score, (\S+), is (\S+) above", said).groups())
+    assert (score, above) == pytest.approx((scores[most], rise.sum()), rel=0.06, abs=0.006)
+    add = re.search(r"6 of \d+ neurons (?:make|that move it most come to) (\S+)", said)
+    assert float(add[1].replace("−", "-")) == pytest.approx(rise[order[:6]].sum(), abs=0.051)
 
 
 def test_the_figure_of_neurons_fits_a_column_without_k(trace):
     drawn = trace.figure("neurons", layer=1, head=2, query=3, width="column").figure
     drawn.draw_without_rendering()
     products, scores, weights = drawn.axes[3:6]
-    np.testing.assert_allclose(np.sort(products.images[0].get_array()), np.sort(trace.q(1, 2)[3] * trace.k(1, 2)), 1e-5)
+    made = trace.site(1).scale * trace.q(1, 2)[3] * trace.k(1, 2)
+    np.testing.assert_allclose(np.sort(products.images[0].get_array()), np.sort(made), 1e-5)
     below = [axes.xaxis.label.get_window_extent() for axes in (products, scores, weights) if axes.get_xlabel()]
     assert all(one.x1 <= other.x0 + 1 for one, other in itertools.pairwise(below))
     assert drawn._suptitle.get_window_extent().x0 >= 0
@@ -118,7 +128,7 @@ def test_the_figure_of_neurons_fits_a_column_without_k(trace):
 def test_neurons_that_are_too_many_for_numbers_above_them_are_named_below(trace):
     rng = np.random.default_rng(3)
     side = Side("encoder", tuple(Token(text, word=i) for i, text in enumerate("a b c d".split())))
-    q, k = rng.standard_normal((2, 1, 4, 64)).astype(np.float32)
+    q, k = rng.standard_normal((2, 1, 4, 128)).astype(np.float32)
     many = Trace({"encoder": side}, (Site("encoder", 0, "encoder", "encoder", (0,), scale=0.125, q=q, k=k),))
     rise = q[0, 3] * (k[0, (k[0] @ q[0, 3]).argmax()] - k[0].mean(0))
     first = ", ".join(str(n) for n in np.argsort(-np.abs(rise), kind="stable")[:6])
@@ -135,14 +145,33 @@ def test_scores_and_weights_of_neurons_are_bars_with_their_numbers(trace):
         shown, below = block.get_window_extent(), scale.get_window_extent()
         assert below.y1 <= shown.y0 and shown.x0 - 1 <= below.x0 and below.x1 <= shown.x1 + 1
     assert len({round(block.get_window_extent().height) for block in blocks}) == 1  # level with what made it
-    assert [scale.get_xlabel() for scale in scales] == ["k", "q × k"]
+    assert [scale.get_xlabel() for scale in scales] == ["q, k", f"q × k / √{trace.q(1, 2).shape[1]}"]
     assert len({round(block.title.get_window_extent().y0) for block in blocks}) == 1  # titles on one line
     signs = [[label.get_text()[0] for label in scale.get_xticklabels()] for scale in scales]
     assert all(ends[0] in "-−" and ends[-1] == "+" for ends in signs)
     for axes, values in ((blocks[2], trace.scores(1, 2, queries=3)), (blocks[3], trace.attention(1, 2, queries=3))):
         np.testing.assert_allclose([bar.get_width() for bar in axes.patches], values.ravel(), rtol=1e-5)
-        said = [float(text.get_text().replace("−", "-") or 0) for text in axes.texts]
+        said = [float(text.get_text().replace("−", "-") or 0) for text in axes.texts[: values.size]]
         np.testing.assert_allclose(said, values.ravel(), atol=0.051)
+
+
+def test_the_figure_of_neurons_has_signs_where_the_app_has_them_and_a_bar_fills_its_column(trace):
+    drawn = trace.figure("neurons", layer=1, head=2, query=3).figure
+    drawn.draw_without_rendering()
+    q, k, scores = trace.q(1, 2)[3], trace.k(1, 2), trace.scores(1, 2, queries=3).ravel()
+    rise = q * (k[scores.argmax()] - k.mean(0))
+    order = np.argsort(-np.abs(rise), kind="stable")[:6]
+    products = q * k[scores.argmax()]
+    for axes, values in ((drawn.axes[0], q), (drawn.axes[4], k[scores.argmax()]), (drawn.axes[5], products)):
+        signs = [text.get_text() for text in axes.texts if text.get_text() in "+−"]
+        assert signs == ["−" if values[neuron] < 0 else "+" for neuron in order]
+    assert [drawn.axes[i].texts[-1].get_text() for i in (4, 5, 6)] == ["=", "→", "→"]
+    weights = drawn.axes[7]
+    longest = max(bar.get_window_extent().width for bar in weights.patches)
+    assert longest > 0.6 * weights.get_window_extent().width
+    numbers = [text.get_window_extent() for text in weights.texts if text.get_text()]
+    bars = [bar.get_window_extent() for bar in weights.patches]
+    assert all(number.x0 >= bar.x1 - 1 for number in numbers for bar in bars if bar.y0 < number.y0 < bar.y1)
 
 
 def test_strengths_of_lines_are_read_from_left_to_right(trace):
@@ -214,13 +243,14 @@ def test_the_colours_of_the_atlas_are_a_short_bar_beside_the_names_which_read_ac
     (bar,) = axes.child_axes
     shown, maps = bar.get_window_extent(), axes.get_window_extent()
     assert shown.width < 0.45 * maps.width and shown.width > 5 * shown.height
-    assert shown.y1 < axes.xaxis.label.get_window_extent().y0 and shown.x1 <= drawn.bbox.width
+    assert shown.y1 < maps.y0 and shown.x1 <= drawn.bbox.width
     legend = axes.get_legend()
     assert not legend.get_window_extent().overlaps(bar.get_tightbbox())
     assert drawn._supxlabel.get_window_extent().y1 <= bar.get_tightbbox().y0 + 1
     places = [(-round(text.get_window_extent().y0), text.get_window_extent().x0) for text in legend.get_texts()]
-    counts = [int(text.get_text().split()[-1]) for text in legend.get_texts()]
-    assert [count for _, count in sorted(zip(places, counts, strict=True))] == sorted(counts, reverse=True)
+    names = [text.get_text().rpartition(" ")[0] for text in legend.get_texts()]
+    across = [name for _, name in sorted(zip(places, names, strict=True))]
+    assert across == [name for name in PATTERN_COLOURS if name in names]  # the app's order
 
 
 @pytest.mark.models
@@ -244,11 +274,35 @@ def test_the_two_legends_of_lines_do_not_meet(minilm, width, heads):
 
 
 @pytest.mark.models
+def test_small_maps_end_at_the_strongest_look_as_in_the_app_and_a_tick_says_how_much_rests(minilm):
+    """Beside a sink the looks of a head would be nearly white."""
+    trace = minilm.trace("I went to the store.", "At the store, I bought fresh strawberries.")
+    axes = trace.figure("atlas").figure.axes[0]
+    shown = axes.images[0].get_array().filled(np.nan)
+    resting = axes.images[1].get_array()
+    step, down = (int(np.diff(ticks())[0]) for ticks in (axes.get_xticks, axes.get_yticks))
+    border = np.array([token.border for token in trace.side().tokens])
+    for layer, head in ((4, 0), (5, 0), (3, 7), (1, 8)):
+        weights = trace.attention(layer, head)
+        looks = weights[:, ~border]
+        top = max(looks.max(), min(weights.max(), 0.12), min(0.5, 4 / weights.shape[1]))
+        cell = np.s_[layer * down : layer * down + 64, head * step : head * step + 64]
+        awake = shown[cell][np.ma.getmaskarray(resting[cell])]
+        assert np.nanmax(awake) == pytest.approx(looks.max() / top, rel=1e-4) and looks.max() / top > 0.5
+        assert np.nanmax(shown[cell]) <= 1
+    rest = [record["rest"]["share"] for record in head_report(trace)]
+    (ticks,) = axes.collections
+    heights = [path.get_extents().height for path in ticks.get_paths()]
+    np.testing.assert_allclose(heights, [62 * share for share in rest if share >= 0.03], rtol=1e-5)
+    assert axes.get_xlim()[0] == pytest.approx(-0.5)  # and nothing moves for them
+
+
+@pytest.mark.models
 def test_small_maps_are_grey_where_heads_rest(minilm):
     drawn = minilm.trace("I went to the store.").figure("atlas").figure
     all_of_it, resting = (image.get_array() for image in drawn.axes[0].images)
     assert resting.count() and resting.count() < all_of_it.count()
-    assert "resting" in {
+    assert "resting; tick: how much" in {
         text.get_text() for axes in drawn.axes[0].child_axes for text in axes.texts
     }  # beside a grey swatch
 
@@ -451,7 +505,9 @@ def test_heads_with_a_name_have_a_frame_in_its_colour(trace, monkeypatch):
     legend = axes.get_legend()
     assert {text.get_text() for text in legend.get_texts()} == {"previous token 1", "next token 1"}
     whole = sum(site.heads for site in trace.sites)
-    assert axes.figure._suptitle.get_text() == f"What each of the {whole} heads looks at: 2 have a name"
+    assert axes.figure._suptitle.get_text() == (
+        f"What each of the {whole} heads looks at: 1 looks one token back; 1 looks one token ahead"
+    )
     assert sorted(text.get_text() for text in axes.texts) == ["next", "previous"]  # below their maps
 
 
@@ -462,7 +518,7 @@ def test_heads_named_for_a_saved_rule_have_a_frame_in_its_colour(trace, monkeypa
     axes = trace.figure("atlas").figure.axes[0]
     framed = [to_hex(frame.get_edgecolor()) for frame in axes.patches if frame.get_linewidth() > 1]
     assert framed == [rule.colour.lower()]
-    assert axes.figure._suptitle.get_text().endswith(": 1 has a name")
+    assert axes.figure._suptitle.get_text().endswith(": 1 follows the rule “two back”")
 
 
 def test_the_app_offers_the_figures_that_python_draws():

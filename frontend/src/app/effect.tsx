@@ -47,6 +47,7 @@ function Found({ found }: { found: Record }) {
   const tell = useTell();
   return (
     <>
+      <Alike found={found} />
       {found.yardstick && <Rank found={found.yardstick} tell={tell} />}
       {found.about === "hidden states" ? (
         <details>
@@ -59,6 +60,27 @@ function Found({ found }: { found: Record }) {
     </>
   );
 }
+
+/** How alike the output is with and without them, on a scale that ends at the same. */
+function Alike({ found }: { found: Record }) {
+  const session = useSession();
+  const tell = useTell();
+  const alike = alikeOf(found, session.ask.value.mode);
+  if (alike === undefined) return null;
+  return (
+    <div class="measured" data-alike={alike}>
+      <span>{tell("similarity")}</span>
+      <span class="bar">
+        <i style={{ width: `${100 * Math.max(0, alike)}%` }} />
+      </span>
+      <span class="value">{number(alike)}</span>
+    </div>
+  );
+}
+
+/** Of hidden states: their mean likeness with and without what is switched off. */
+const alikeOf = ({ about, rows }: Record, mode: string): number | undefined =>
+  about === "hidden states" ? rows.find(({ code }) => code === "mean")?.after[mode] : undefined;
 
 function Table({ found }: { found: Record }) {
   const session = useSession();
@@ -169,7 +191,8 @@ function Rank({ found, tell }: { found: NonNullable<Record["yardstick"]>; tell: 
 }
 
 /** In one sentence, how much the result changes: its likeness, or the first answer before and after. */
-export function verdictOf({ about, rows }: Record, mode: string, tell: Say): string {
+export function verdictOf(found: Record, mode: string, tell: Say): string {
+  const { about, rows } = found;
   if (about !== "hidden states") {
     const [first] = rows;
     const after = first?.after[mode];
@@ -177,7 +200,7 @@ export function verdictOf({ about, rows }: Record, mode: string, tell: Say): str
     const token = bare(first.name);
     return tell("verdictAnswer", { token, before: number(first.before), after: number(after) });
   }
-  const alike = rows.find(({ code }) => code === "mean")?.after[mode];
+  const alike = alikeOf(found, mode);
   if (alike === undefined) return "";
   const key = alike >= 0.99 ? "verdictLittle" : alike >= 0.9 ? "verdictSome" : "verdictMuch";
   return tell(key, { value: number(alike) });

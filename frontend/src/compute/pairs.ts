@@ -37,19 +37,6 @@ export function mostOf(products: Float32Array): number {
   return sizes.length;
 }
 
-/** The fewest parts that make up half of their sum, largest first. */
-export function halfOf(parts: Float32Array): number[] {
-  const total = parts.reduce((sum, x) => sum + x, 0);
-  const sign = Math.sign(total) || 1;
-  const order = Array.from(parts.keys()).sort((a, b) => sign * (parts[b] - parts[a]));
-  let sum = 0;
-  const last = order.findIndex((c) => {
-    sum += parts[c];
-    return sign * sum >= Math.abs(total) / 2;
-  });
-  return order.slice(0, last + 1);
-}
-
 /** (sum |x|)^2 / sum x^2: about how many neurons take part. */
 export function participation(products: Float32Array): number {
   let sum = 0;

@@ -3,7 +3,7 @@
 import { isCausal } from "../compute/rest";
 import { isStrip } from "../data/picture";
 import { bySpecific, type Cell, foundOf, isKnown, isOwn, isResting, restOf, telling } from "../data/report";
-import { type Found, isHere, type Site } from "../data/wire";
+import { isHere, type Site } from "../data/wire";
 import { placesOf } from "../marks/patches";
 import { percent } from "../marks/scales";
 import { formOf, type Store } from "../state/store";
@@ -11,7 +11,8 @@ import { together } from "../words";
 import { quoted } from "../words/quoted";
 import { type Say, useSay, useStore } from "./context";
 import { isPictured, isVision, lookTold, pinned, spotOf } from "./pictured";
-import { doesFor, type Look, ledeOf, MOSTLY, placeFor, strongestLook, unfolded, whoseOf } from "./report";
+import { doesFor, ledeOf, MOSTLY, placeFor, whoseOf, wordFor } from "./report";
+import { bestOf, lookFor, strongestLook } from "./strongest";
 
 /** What was changed, or else what is chosen, in one sentence; nothing where nobody has measured the heads. */
 export function Headline({ news }: { news?: () => string | null }) {
@@ -37,14 +38,14 @@ export function headlineOf(store: Store, tell: Say): string | null {
   return heads.length ? ofOne(store, store.site.value, tell) : null;
 }
 
-const NAMED = 2; // names that the sentence about all heads tells of
+const NAMED = 2; // names that the sentence about all heads tells of, if they fit
 const LINE = 140; // letters of it that one line has room for
 
 const FEW = 12; // tokens: a name needs at least ten rows that show it
 
 const isShort = (store: Store): boolean => !store.page.study?.named && store.rows.value.count < FEW;
 
-/** How many heads have a name in what was read, and what most of them do. */
+/** What the heads with the most specific names do in what was read, and how many others there are. */
 function ofAll(store: Store, tell: Say): string {
   const { contributions } = store.look.value;
   const { kind } = store.selection.value;
@@ -68,7 +69,7 @@ function ofAll(store: Store, tell: Say): string {
     const [name] = counts.keys();
     return tell("headlineOne", { all, where, place: only, does: doFor(store, name, 1, tell) });
   }
-  return usual(store, { all, named, where }, counts, tell);
+  return specific(store, { all, named, where }, counts, tell);
 }
 
 const QUOTED = 24; // letters of an example
@@ -89,28 +90,38 @@ export function exampleOf({ page: { read = "" } }: Store): string {
   return quoted(read.length > QUOTED ? `${read.slice(0, QUOTED).trimEnd()} …` : read);
 }
 
-/** The most usual names, as many as a line has room for, and how many heads have others. */
-function usual(
+/** The most specific names, as many as a line has room for, how many heads have others, and how many none. */
+function specific(
   store: Store,
-  given: { all: number; named: number; where: string },
+  { all, named, where }: { all: number; named: number; where: string },
   counts: ReadonlyMap<string, number>,
   tell: Say,
 ): string {
-  const ranked = bySpecific([...counts]).sort(([, a], [, b]) => b - a);
-  const does = ([name, count]: [string, number]) => ({ count, does: doFor(store, name, count, tell) });
-  if (store.narrow.value && ranked.length > 1)
-    return tell("headlineMostOf", { ...given, list: tell("headlineOfThem", does(ranked[0])) });
-  const said = (count: number): string => {
+  const ranked = bySpecific([...counts]);
+  const said = (count: number, whole: boolean): string => {
     const told = ranked.slice(0, count);
-    const list = told.map((one) => tell("headlineCount", does(one))).join(tell("headlineAnd"));
-    const names = ranked.length - told.length;
-    if (!names) return tell("headlineAll", { ...given, list });
-    const others = { count: given.named - told.reduce((sum, [, of]) => sum + of, 0), names };
-    const more = tell(names === 1 ? "headlineOther" : "headlineOthers", others);
-    return tell("headlineMore", { ...given, list, more });
+    const parts = told.map(([name, of], i) => {
+      const does = calledFor(name, doFor(store, name, of, tell), tell);
+      return tell(i ? "headlineCount" : "headlineFirst", { count: of, all, does });
+    });
+    const names = ranked.length - count;
+    const others = { count: named - told.reduce((sum, [, of]) => sum + of, 0), names };
+    const other = others.count > 1 ? "headlineOther" : "headlineOtherOne";
+    if (names > 0) parts.push(tell(names === 1 ? other : "headlineOthers", others));
+    const none = all - named;
+    if (whole && none > 0)
+      parts.push(tell(none > 1 ? "headlineUnnamed" : "headlineUnnamedOne", { count: none }));
+    return tell("headlineAll", { where, list: parts.join(tell("headlineAnd")) });
   };
-  const both = said(NAMED);
-  return [...both].length <= LINE ? both : said(1);
+  if (store.narrow.value) return said(1, false);
+  const ways = [said(NAMED, true), said(NAMED, false), said(1, true)];
+  return ways.find((way) => [...way].length <= LINE) ?? said(1, false);
+}
+
+/** What heads do, and the name that the legend has for it, unless they are the same words. */
+function calledFor(name: string, does: string, tell: Say): string {
+  const called = wordFor(tell, name).replace(/ ?[(（].*/u, "");
+  return does.includes(called) ? does : tell("headlineCalled", { does, name: called });
 }
 
 /** Which head looks most at one patch, from the token whose looks are shown; null where that cannot be compared. */
@@ -163,14 +174,14 @@ function ofOne(store: Store, site: Site, tell: Say): string | null {
   const rests = found.some(({ name }) => isResting(name));
   const { queries } = store.selection.value;
   const look = strongestLook(store, cell, queries.length === 1 ? queries[0] : undefined);
-  const example = look && lookFor(store, look, tell);
+  const example = look && lookFor(store, site, look, tell);
   if (rests) return tell("headlineRests", { place, what: ledeOf(store, cell, tell)[0] });
   const opens = opensOn(store, site);
   if (!found.length) return example && unnamed(store, cell, opens ? null : example, tell);
   const does = doesFor(tell, found[0]);
   if (opens) return tell("headlineOnly", { place, does });
   const shown =
-    queries.length === 1 || level !== "tokens" ? example : (bestOf(store, found[0], tell) ?? example);
+    queries.length === 1 || level !== "tokens" ? example : (bestOf(store, cell, found[0], tell) ?? example);
   return shown
     ? tell("headlineDoes", { place, does, example: shown })
     : tell("headlineOnly", { place, does });
@@ -216,33 +227,3 @@ const opensOn = (store: Store, site: Site): boolean =>
   formOf(store) === "sentence" &&
   isCausal(site) &&
   !store.selection.value.queries.length;
-
-/** The strongest of the looks that show a name best, with its number; and, of induction, what it followed before. */
-function bestOf(store: Store, { evidence = [] }: Found, tell: Say): string | null {
-  const lens = unfolded(store, store.site.value, store.lead);
-  let best = { query: -1, key: -1, value: -1 };
-  for (const [query, key] of evidence) {
-    const value = lens.row(query)[key];
-    if (value > best.value) best = { query, key, value };
-  }
-  if (best.query < 0) return null;
-  const [from, to] = [lens.rows.names[best.query], lens.columns.names[best.key]];
-  const said = lookFor(store, { query: best.query, from, to, value: best.value.toFixed(2) }, tell);
-  const before = best.key && lens.columns.labels[best.key - 1] === lens.rows.labels[best.query];
-  if (!before || best.key > best.query) return said;
-  return tell("headlineAfter", { said, to: quoted(to), before: quoted(lens.columns.names[best.key - 1]) });
-}
-
-/** Weights are shares of what a token has to give; contributions are not. */
-function plainly({ look }: Store, { from, to, value }: Look): Parameters<Say> {
-  const said = { from: quoted(from), to: quoted(to), value };
-  return [look.value.contributions ? "headlineLook" : "headlineGives", said];
-}
-
-/** A look in words; in cross attention with the word that is said next, for that is what it looks for. */
-function lookFor(store: Store, look: Look, tell: Say): string {
-  const said = store.look.value.contributions ? look : { ...look, value: `${percent(Number(look.value))}%` };
-  if (store.site.value.kind !== "cross") return tell(...plainly(store, said));
-  const next = store.lenses.axis(store.site.value.query, store.look.value.level).names[look.query + 1];
-  return next === undefined ? tell("headlineCrossLast", said) : tell("headlineCross", { ...said, next });
-}

@@ -1,16 +1,12 @@
 // What is known of one head, in sentences with their numbers; and what to keep in mind.
 
-import { positionOf } from "../compute/axis";
-import type { Lens } from "../compute/lens";
-import { restsOf } from "../compute/rest";
 import { type Cell, foundOf, isKnown, isResting, measureOf, restOf, typeOf } from "../data/report";
-import { type Found, isHere, type Site, type Told } from "../data/wire";
+import { type Found, isHere, type Rest, type Site, type Told } from "../data/wire";
 import { figure, hundredths, percent } from "../marks/scales";
 import type { Store } from "../state/store";
 import { isKey } from "../words";
-import { quoted } from "../words/quoted";
 import { type Say, useSay, useStore } from "./context";
-import { tellsLook } from "./pictured";
+import { bestOf, strongestOf } from "./strongest";
 import { MostWorth } from "./worth";
 
 /** The reader's word for a pattern, a type or a measure; names that somebody else gave stay as they are. */
@@ -57,8 +53,9 @@ export function Findings() {
           <span key={sentence}>{sentence}</span>
         ))}
       </p>
+      {found.length > 0 && store.view.heads === "all" && <Example cell={cell} found={found[0]} />}
       {found.map((one, i) => (
-        <Measured key={one.name} found={one} first={i === 0} />
+        <Measured key={one.name} found={one} of={i < found.length - 1 ? null : wholeOf(store, cell, tell)} />
       ))}
       <Other cell={cell} />
       <MostWorth cell={cell} />
@@ -113,10 +110,18 @@ export function placeFor(tell: Say, place: string): string {
   return place === "a place outside the text" ? tell("outside") : place;
 }
 
-/** What was measured beside chance, as two bars on one scale; the first says of what they are shares. */
-function Measured({ found, first }: { found: Found; first: boolean }) {
+/** Of what the bars are shares: with the number that the sentence above them has for it. */
+function wholeOf(store: Store, cell: Cell, tell: Say): string {
+  const { contributions } = store.look.value;
+  const rest = restOf(cell, contributions);
+  const share = rest && rest.share >= SHOWN ? 100 - percent(rest.share) : 100;
+  if (contributions) return tell(share < 100 ? "measuredOfArriving" : "measuredOfOutput", { share });
+  return tell(share < 100 ? "measuredOf" : "measuredOfAll", { share });
+}
+
+/** What was measured beside chance, as two bars on one scale, and in how many tokens; the last says of what they are shares. */
+function Measured({ found, of }: { found: Found; of: string | null }) {
   const tell = useSay();
-  const { contributions } = useStore().look.value;
   const { name, mass, chance, hits, rows } = found;
   if (isResting(name) || mass === undefined || chance === undefined || chance === null)
     return found.mass === undefined ? <p>{found.sentence}</p> : null;
@@ -131,23 +136,40 @@ function Measured({ found, first }: { found: Found; first: boolean }) {
   );
   return (
     <div class="finding" data-finding={name} title={found.sentence}>
-      <b>{wordFor(tell, name)}</b>
+      <p title={tell("storyRowsHint")}>
+        <b>{wordFor(tell, name)}</b>
+        {hits !== undefined && rows !== undefined && (
+          <span class="quiet">
+            {" · "}
+            {tell("storyCount", { hits, rows })}
+          </span>
+        )}
+      </p>
       <div class="measured">
         {bar(tell("measured"), mass, false)}
         {bar(tell("chance"), chance, true)}
       </div>
-      {first && <small data-measured-of>{tell(contributions ? "measuredOfArriving" : "measuredOf")}</small>}
-      {hits !== undefined && rows !== undefined && (
-        <small title={tell("storyRowsHint")}>
-          {tell(hits === rows ? "storyEvery" : "storyRows", { hits, rows })}
-        </small>
+      {of && (
+        <p class="quiet" data-measured-of>
+          {of}
+        </p>
       )}
     </div>
   );
 }
 
-const SEARCHED = 600; // rows that are looked through for the strongest look
-const BAND = 32; // of them at a time
+/** Where no headline has it: the look that shows a name best. */
+function Example({ cell, found }: { cell: Cell; found: Found }) {
+  const store = useStore();
+  const tell = useSay();
+  if (isResting(found.name) || store.look.value.worth || store.look.value.level !== "tokens") return null;
+  const example = isHere(cell.site) && bestOf(store, cell, found, tell);
+  return example ? (
+    <p dir="auto" data-example>
+      {tell("ledeExample", { example })}
+    </p>
+  ) : null;
+}
 
 function Strongest({ cell }: { cell: Cell }) {
   const text = strongestOf(useStore(), cell, useSay());
@@ -156,55 +178,6 @@ function Strongest({ cell }: { cell: Cell }) {
       {text}
     </p>
   );
-}
-
-/** A look: tokens by their names, and its weight. */
-export type Look = { query: number; from: string; to: string; value: string };
-
-const looks = new WeakMap<Lens, Look | null>();
-
-/** A head as it is chosen to be read, token by token, whatever is folded. */
-export function unfolded(store: Store, site: Site, head: number): Lens {
-  return store.lenses.of(site, site.heads.indexOf(head), { ...store.look.value, folds: undefined });
-}
-
-/** Where a head looks most, resting places left out; of one token, where that is given. */
-export function strongestLook(store: Store, { site, head }: Cell, only?: number): Look | null {
-  if (!isHere(site)) return null;
-  const lens = unfolded(store, site, head);
-  if (lens.rows.count > SEARCHED) return null;
-  if (only !== undefined) return searched(lens, site, positionOf(lens.rows, only));
-  const known = looks.get(lens);
-  if (known !== undefined) return known;
-  const found = searched(lens, site);
-  looks.set(lens, found);
-  return found;
-}
-
-function searched(lens: Lens, site: Site, only?: number): Look | null {
-  const rests = restsOf(site, lens.rows, lens.columns);
-  const best = { query: -1, key: -1, value: 0 };
-  const m = lens.columns.count;
-  const last = only === undefined ? lens.rows.count : only + 1;
-  for (let p = only ?? 0; p < last; p += BAND) {
-    const band = lens.band(p, Math.min(p + BAND, last));
-    for (let i = 0; i < band.length; i++) {
-      if (!(band[i] > best.value)) continue;
-      const [query, key] = [p + Math.floor(i / m), i % m];
-      const skipped = only === undefined && lens.rows.special[query];
-      if (!skipped && !rests(query, key)) Object.assign(best, { query, key, value: band[i] });
-    }
-  }
-  if (best.query < 0) return null;
-  const [from, to] = [lens.rows.names[best.query], lens.columns.names[best.key]];
-  return { query: best.query, from, to, value: best.value.toFixed(2) };
-}
-
-/** Where a head without a name looks most, in a sentence. */
-export function strongestOf(store: Store, cell: Cell, tell: Say): string | null {
-  if (store.look.value.worth || tellsLook(store)) return null; // what it is worth, or what is shown, is said elsewhere
-  const look = strongestLook(store, cell);
-  return look && tell("strongestLook", { ...look, from: quoted(look.from), to: quoted(look.to) });
 }
 
 /** What the other way of reading says: what arrives beside where it looks, or the other way round. */
@@ -216,26 +189,27 @@ function Other({ cell }: { cell: Cell }) {
   const [found] = foundOf(cell, !contributions);
   const rest = restOf(cell, !contributions);
   const resting = rest && rest.share >= SHOWN;
-  const what = resting
-    ? [
-        tell(contributions ? "weightRests" : "arrivingRests", {
-          share: percent(rest.share),
-          place: placeFor(tell, rest.place),
-        }),
-      ]
-    : [];
+  const what = resting ? [restSaid(cell, contributions, rest, tell)] : [];
   if (found && !isResting(found.name)) {
     const fits = found.mass ?? found.score; // of what does not rest
     const share = percent(resting ? (1 - rest.share) * fits : fits); // of the same whole as what rests
-    const key = resting && percent(fits) === 100 ? "otherAll" : "otherDoes";
-    what.push(tell(key, { name: wordFor(tell, found.name), share }));
+    what.push(tell("otherDoes", { name: wordFor(tell, found.name), share }));
   }
   if (!what.length) return null;
   return (
     <p data-other={contributions ? "weights" : "contributions"}>
-      {tell(contributions ? "byWeight" : "byArriving", { what: what.join(tell("comma")) })}
+      {tell(contributions ? "byWeight" : "byArriving", { what: what.join(tell("headlineAnd")) })}
     </p>
   );
+}
+
+/** How much rests by the other way of reading, where most, and why that is another place than by this one. */
+export function restSaid(cell: Cell, contributions: boolean, { share, place }: Rest, tell: Say): string {
+  const said = { share: percent(share), place: placeFor(tell, place) };
+  if (contributions) return tell("weightRests", said);
+  const looked = restOf(cell)?.place;
+  if (!looked || looked === place) return tell("arrivingRests", said);
+  return tell("arrivingRestsMore", { ...said, other: placeFor(tell, looked) });
 }
 
 /** Type, spread, and what could not be asked: folded. */

@@ -9,7 +9,7 @@ import { type Found, isHere } from "../data/wire";
 import { samePlace } from "../state/selection";
 import { type Say, useSay, useStore } from "./context";
 import { SignButton } from "./controls";
-import { doesFor } from "./report";
+import { doesFor, wordFor } from "./report";
 import { paint } from "./small";
 import "./story.css";
 
@@ -75,10 +75,10 @@ function Card({ cell, found }: { cell: Cell; found: Found }) {
   );
 }
 
-const evidenceOf = ({ hits, rows, score }: Found, tell: Say): string =>
+const evidenceOf = ({ name, hits, rows, score }: Found, tell: Say): string =>
   hits === undefined || rows === undefined
     ? tell("storyLift", { lift: score.toFixed(2) })
-    : tell("storyCount", { hits, rows });
+    : [wordFor(tell, name).replace(/ ?[(（].*/u, ""), tell("storyCount", { hits, rows })].join(" · ");
 
 /** The map of a head, small. */
 function Small({ cell }: { cell: Cell }) {

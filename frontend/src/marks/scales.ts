@@ -224,7 +224,7 @@ export function hundredths(share: number): string {
 }
 
 /** A difference or a share, with its sign. */
-export const withSign = (value: number): string => (value > 0 ? "+" : "") + figure(value, 2);
+export const withSign = (value: number, digits = 2): string => (value > 0 ? "+" : "") + figure(value, digits);
 
 /** A number with so many decimals and a real minus sign: what every view writes. */
 export const decimals = (value: number, places: number): string => value.toFixed(places).replace("-", "−");

@@ -1,28 +1,21 @@
 // Sentences above pictures, in English and Chinese.
 
 export const HEADLINES = {
-  headlineAll: [
-    "{named} of {all} heads have a name {where}: {list}.",
-    "{where}，{all} 个头中有 {named} 个有名称：{list}。",
-  ],
-  headlineMore: [
-    "{named} of {all} heads have a name {where}: {list}; {more}.",
-    "{where}，{all} 个头中有 {named} 个有名称：{list}；{more}。",
-  ],
+  headlineAll: ["{where}, {list}.", "{where}，{list}。"],
+  headlineFirst: ["{count} of {all} heads {does}", "{all} 个头中有 {count} 个{does}"],
+  headlineCount: ["{count} {does}", "{count} 个{does}"],
+  headlineCalled: ["{does} ({name})", "{does}（{name}）"],
   headlineOthers: ["{count} follow {names} other patterns", "另有 {count} 个符合其他 {names} 种模式"],
   headlineOther: ["{count} follow another pattern", "另有 {count} 个符合另一种模式"],
-  headlineMostOf: [
-    "{named} of {all} heads have a name {where}; {list}.",
-    "{where}，{all} 个头中有 {named} 个有名称；{list}。",
-  ],
-  headlineOfThem: ["{count} of them {does}", "其中 {count} 个{does}"],
-  headlineCount: ["{count} {does}", "{count} 个{does}"],
+  headlineOtherOne: ["1 follows another pattern", "另有 1 个符合另一种模式"],
+  headlineUnnamedOne: ["1 follows none", "1 个都不符合"],
+  headlineUnnamed: ["{count} follow none", "{count} 个都不符合"],
   headlineAnd: ["; ", "；"],
-  inText: ["in this text", "在这段文本中"],
-  inInput: ["in this input", "在此输入中"],
-  overInputs: ["over {inputs} inputs", "在 {inputs} 个输入中"],
-  inOneOf: ["in one of {inputs} inputs, {text}", "在 {inputs} 个输入之一{text}中"],
-  inOneUnsaid: ["in one of {inputs} inputs", "在 {inputs} 个输入之一中"],
+  inText: ["In this text", "在这段文本中"],
+  inInput: ["In this input", "在此输入中"],
+  overInputs: ["Over {inputs} inputs", "在 {inputs} 个输入中"],
+  inOneOf: ["In one of {inputs} inputs, {text}", "在 {inputs} 个输入之一{text}中"],
+  inOneUnsaid: ["In one of {inputs} inputs", "在 {inputs} 个输入之一中"],
   headlineNone: [
     "None of the {all} heads follows a named pattern here.",
     "这里 {all} 个头都不符合任何已命名的模式。",
@@ -63,8 +56,8 @@ export const HEADLINES = {
     "头 {place}：{whose}注意力的 {share}% 在休息，主要停在{where}上。",
   ],
   headlineOne: [
-    "1 of {all} heads has a name {where}: {place} {does}.",
-    "{where}，{all} 个头中有 1 个有名称：{place} {does}。",
+    "{where}, 1 of {all} heads follows a named pattern: {place} {does}.",
+    "{where}，{all} 个头中有 1 个符合已命名的模式：{place} {does}。",
   ],
   headlineHere: ["Head {place}: {example}.", "头 {place}：{example}。"],
   headlineHereMostly: [

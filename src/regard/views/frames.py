@@ -5,11 +5,12 @@ Enters: a trace and the axes of its maps. Leaves: frames in the colours of the n
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from regard.patterns.entries import short_of
+from regard.patterns.entries import BROAD, RESTING_PLACES, does_of, rank_of, short_of
 from regard.patterns.saved import usable_rules
 from regard.trace.trace import Trace
 from regard.views.drawing.common import INK
@@ -20,7 +21,7 @@ _LINE = 1.6  # points
 _FAINT = "#c4cad6"  # the frame of a head without a name
 _ROW = 0.27  # inches of a row of the legend
 _LETTERS = 6.5  # points
-BELOW = 0.36  # inches under the numbers of the heads and what they are
+BELOW = 0.2  # inches under the maps and their names
 NARROW = 4  # inches: a column of a paper
 _ENTRY = 1.25  # inches of a name with its swatch
 
@@ -36,7 +37,34 @@ def _names(trace: Trace, kind: str) -> Iterator[tuple[int, int, str | None]]:
 
 
 def _colours() -> dict[str, str]:
-    return name_colours() | {rule.name: rule.colour for rule in usable_rules()}
+    """Colours of all names, in the app's order."""
+    return {rule.name: rule.colour for rule in usable_rules()} | name_colours()
+
+
+def rest_shares(trace: Trace, kind: str) -> list[float]:
+    """How much of every head's attention rests, row by row of a grid; 0 where that is not known."""
+    report = report_of(trace)
+    sites = [trace.site(layer, kind=kind) for layer in trace.layers(kind)]
+    records = [record for site in sites for record in (report.of(site) if report else [{}] * site.heads)]
+    return [float((record.get("rest") or {}).get("share", 0.0)) for record in records]
+
+
+def told_names(trace: Trace, kind: str, most: int = 2) -> list[str]:
+    """What heads do, the most specific names first, with their numbers; how many do something else comes last."""
+    counts, _ = counted_names(trace, kind)
+    for name in RESTING_PLACES:
+        counts.pop(name, None)
+    order = lambda name: (name in BROAD, -counts[name] if name in BROAD else rank_of(name))  # noqa: E731
+    names = sorted(counts, key=order)
+    told = [f"{counts[name]} {_do(does_of(name), counts[name])}" for name in names[:most]]
+    left = sum(counts[name] for name in names[most:])
+    others = f"{len(names) - most} other patterns" if len(names) - most > 1 else "another pattern"
+    return [*told, f"{left} {_do('follows', left)} {others}"] if left else told
+
+
+def _do(does: str, count: int) -> str:
+    """ "looks" of one head, "look" of several."""
+    return does if count == 1 else re.sub(r"^(\w+)s\b", r"\1", does)
 
 
 def counted_names(trace: Trace, kind: str) -> tuple[Counter[str], int]:
@@ -77,7 +105,7 @@ def named_frames(
         return 0
     handles = [
         Patch(facecolor="none", edgecolor=colours[name], linewidth=_LINE, label=f"{name} {count}")
-        for name, count in counts.most_common()
+        for name, count in sorted(counts.items(), key=lambda entry: list(colours).index(entry[0]))
     ]
     narrow = figure.get_figwidth() < NARROW
     free = room[0] - (0 if narrow else room[1])

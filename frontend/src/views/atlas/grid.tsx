@@ -76,7 +76,12 @@ function Block({ cells, all, digests: found, layout, shared, rows, columns, ...c
   const tell = useSay();
   const { size, small, beside, panel, blocks, turned } = layout;
   const windows = all.some(({ site }) => site.part > 0);
-  const [layerSign, headSign] = store.narrow.value ? ["L", "H"] : ["", ""]; // either may be across there
+  const signs = turned
+    ? ([tell("layerEdge"), tell("headEdge")] as const)
+    : store.narrow.value
+      ? ["L", "H"]
+      : ["", ""];
+  const [layerSign, headSign] = signs; // on a phone either may be across
   const ofLayers = rows.map((row): Edge => {
     const [layer, part] = row.split(" ").map(Number);
     return { name: `${layerSign}${windows ? `${layer}.${part}` : layer}`, layer, part };

@@ -86,6 +86,7 @@ function Large({ cell, aside = false }: { cell: Cell; aside?: boolean }) {
   const state = useSignal<PlotState | null>(null);
   const { kind, layer } = cell.site;
   const off = store.off.value.some((one) => samePlace(one, { kind, layer, head: cell.head }));
+  if (off && store.shading === "change") return <p class="is-off">{tell("isOff")}</p>; // its map says nothing of that
   return (
     <div class={off ? "large off" : "large"} data-large-off={off ? "" : undefined}>
       {off && <p class="is-off">{tell("isOff")}</p>}

@@ -17,6 +17,7 @@ const BETWEEN = 20; // the grid and that head
 
 const BLOCK = { labels: 40, head: 34, gap: 2, between: 20, most: 3 }; // layers in several columns side by side
 const WIDER = 388; // as BESIDE, of small maps in such columns
+const GROWN = 2; // pixels by which small maps grow that are worth it
 const PANEL = { from: 1200, least: 380, most: 640, edges: 48, legend: 104 }; // an inspector that has the large map in it
 
 export interface Layout {
@@ -34,13 +35,14 @@ export const NOTHING: Layout = { ...ALONE, size: 0, small: true };
 const TOUCHED = 44; // pixels of a cell for a finger
 const HIT = 34; // with less, cells scroll
 
-/** On a phone: layers across where they are fewer than heads; where cells would be too small for a finger, they scroll. */
+/** On a phone: layers across where they are fewer than heads, with names where there is room; where cells would be too small for a finger, they scroll. */
 export function onPhone(width: number, columns: number, rows: number): Layout {
   const size = (across: number) =>
     Math.floor(Math.min(SCROLLED, (width - BLOCK.labels) / across - TIGHT.gap));
   const turned = rows < columns;
   const found = size(turned ? rows : columns);
-  return found < HIT ? { ...NOTHING, size: TOUCHED } : { ...NOTHING, size: found, turned };
+  if (found < HIT) return { ...NOTHING, size: TOUCHED };
+  return { ...NOTHING, size: found, small: found < TOUCHED + TIGHT.gap, turned };
 }
 
 /** The view with the inspector beside it. Nothing in it moves them, so what follows from them alone cannot swing. */
@@ -127,14 +129,16 @@ function inBlocks(
     const used = (size: number) => fixed + blocks * columns * (size + gap);
     return { blocks, cell, used };
   });
-  for (const room of [width - WIDER - BETWEEN, width - BESIDE - BETWEEN, width]) {
+  const found = [WIDER, BESIDE, 0].map((taken) => {
+    const room = taken ? width - taken - BETWEEN : width;
     const best = layouts.reduce((a, b) => (b.cell(room) > a.cell(room) ? b : a));
     const size = best.cell(room);
-    if (size < LEAST) continue;
-    const beside = room < width ? Math.floor(width - best.used(size) - BETWEEN) : 0;
+    const beside = taken ? Math.floor(width - best.used(size) - BETWEEN) : 0;
     return { ...ALONE, size, small: true, beside, blocks: best.blocks };
-  }
-  return null;
+  });
+  const [wider, usual, alone] = found.map((one) => (one.size < LEAST ? null : one));
+  if (wider && usual && usual.size >= wider.size + GROWN) return usual; // all heads grow more than one shrinks
+  return wider ?? usual ?? alone;
 }
 
 function tightSize(width: number, height: number, columns: number, rows: number, aspect: number): number {

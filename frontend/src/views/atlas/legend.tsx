@@ -2,7 +2,7 @@
 
 import type { Digest } from "../../compute/digest";
 import { isStrip } from "../../data/picture";
-import { type Cell, hasTypes, isKnown, largest } from "../../data/report";
+import { type Cell, counts, hasTypes, isKnown, largest } from "../../data/report";
 import { isHere } from "../../data/wire";
 import { useQuantity, useSay, useStore } from "../../frame/context";
 import { Choice } from "../../frame/controls";
@@ -11,6 +11,8 @@ import { changeStops, figure, rampStops, rootTicks, signed, ticks, twoSidedStops
 import { together } from "../../words";
 import { Listed, Names } from "./names";
 import { lookerOf } from "./seen";
+
+const ONE_ROW = 6; // entries that one row has room for
 
 interface LegendProps {
   digests: Map<string, Digest>;
@@ -31,6 +33,8 @@ export function Legend({ digests, cells, shared, small }: LegendProps) {
   const absent = cells.some(({ site }) => !store.reaches(site));
   const { side } = store.columns.value;
   const pictured = side.medium?.kind === "picture" && !isStrip(side);
+  const entries = counts(store.page, cells, store.tint.value, store.look.value.contributions).length + 1;
+  const columns = entries > ONE_ROW ? Math.ceil(entries / 2) : ONE_ROW; // rows of one length
   const listed = store.shading ? null : (store.glanced.value ?? store.wanted.value.at(-1) ?? null);
   return (
     <div class="legend of-atlas">
@@ -63,7 +67,7 @@ export function Legend({ digests, cells, shared, small }: LegendProps) {
           )}
         </p>
       )}
-      <div class="names">
+      <div class="names" style={{ "--columns": String(columns) }}>
         {!store.followed.value && !store.narrow.value && <TintChoice />}
         {store.shading && <ChangeBar />}
         {shared !== null && !store.shading && <WorthBar top={shared} />}
@@ -80,9 +84,9 @@ function TintChoice() {
   const tell = useSay();
   const { tint, changing, wanted } = store;
   const options = [
-    ["pattern", tell("byPattern")] as const,
-    ...(hasTypes(store.page) ? [["type", tell("byType")] as const] : []),
-    ...(store.off.value.length ? [["change", tell("byChange")] as const] : []),
+    ["pattern", tell("byPattern"), tell("byPatternHint")] as const,
+    ...(hasTypes(store.page) ? [["type", tell("byType"), tell("byTypeHint")] as const] : []),
+    ...(store.off.value.length ? [["change", tell("byChange"), tell("byChangeHint")] as const] : []),
   ];
   if (options.length < 2) return null;
   return (

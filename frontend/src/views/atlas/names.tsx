@@ -2,9 +2,20 @@
 
 import { Fragment } from "preact";
 import { useEffect } from "preact/hooks";
-import { type Cell, colourOf, counts, headsOf, isKnown, isResting, NONE, nameOf } from "../../data/report";
+import {
+  type Cell,
+  colourOf,
+  counts,
+  headsOf,
+  isKnown,
+  isResting,
+  NONE,
+  nameOf,
+  namesOf,
+} from "../../data/report";
 import { type Say, useSay, useStore } from "../../frame/context";
 import { shortFor, wordFor } from "../../frame/report";
+import { isKey } from "../../words";
 
 /** On a phone, above the maps: what their frames mean, in one row that scrolls. */
 export function NameRow({ cells }: { cells: Cell[] }) {
@@ -23,6 +34,10 @@ export function Listed({ name, cells }: { name: string; cells: Cell[] }) {
   const tell = useSay();
   const found = headsOf(store.page, cells, name, store.tint.value, store.look.value.contributions);
   const place = ({ site, head }: Cell) => `${site.layer}.${head}`;
+  const meaning = meaningOf(name, tell)[0];
+  const first = ({ site, head }: Cell) =>
+    namesOf(store.page, { site, head }, store.tint.value, store.look.value.contributions)[0];
+  const also = found.all.filter((cell) => first(cell) !== name).length;
   const called = { name: name === NONE ? tell("noName") : wordFor(tell, name), count: found.all.length };
   return (
     <p
@@ -31,6 +46,8 @@ export function Listed({ name, cells }: { name: string; cells: Cell[] }) {
       data-kept={store.wanted.value.includes(name) ? "" : undefined}
     >
       <strong>{tell(called.count === 1 ? "namedHead" : "namedHeads", called)}</strong>
+      {meaning && tell("comma") + meaning}
+      {also > 0 && tell("comma") + tell("alsoHint", { also })}
       {found.best && called.count > 1 && tell("comma") + tell("bestHead", { head: place(found.best) })}
       {tell("colon")}
       {found.all.map((cell, i) => (
@@ -48,6 +65,12 @@ export function Listed({ name, cells }: { name: string; cells: Cell[] }) {
       ))}
     </p>
   );
+}
+
+/** What heads of a name do, where that is known. */
+function meaningOf(name: string, tell: Say): string[] {
+  const key = `does_${name}`;
+  return isKey(key) ? [tell(key)] : [];
 }
 
 /** A name in which the word that stands below the maps is marked; what explains it is in the line of its heads. */
@@ -70,11 +93,12 @@ function Marked({ name }: { name: string }) {
   );
 }
 
-/** What an entry is for, and what its numbers leave out. */
+/** What a name means, what an entry is for, and what its numbers leave out. */
 const hintOf = (name: string, also: number, tell: Say): string =>
   [
+    ...meaningOf(name, tell),
     tell("entryHint"),
-    ...(also > 0 ? [tell("alsoHint", { also })] : []),
+    ...(also > 0 ? [tell("alsoMore", { also })] : []),
     ...(isResting(name) ? [tell("notCounted")] : []),
   ].join(" · ");
 
@@ -122,7 +146,6 @@ export function Names({ cells }: { cells: Cell[] }) {
               )}
             </span>{" "}
             <b data-first={first}>{first}</b>
-            {also > 0 && <small>{tell("alsoNamed", { also })}</small>}
           </button>
         ),
       )}

@@ -1,6 +1,5 @@
 // The head of the neuron table: the query's own vector, what the columns are, what colours mean, the row's average.
 
-import { queryVectors } from "../../compute/attention";
 import { riseOf } from "../../compute/pairs";
 import { type Say, sayIn } from "../../frame/context";
 import { elided, measure, type Pen } from "../../marks/pen";
@@ -8,10 +7,12 @@ import { decimals, type Palette, palette } from "../../marks/scales";
 import { strip } from "../../marks/vectors";
 import type { Store } from "../../state/store";
 import { edgesOf, HEAD, type Layout, LINES } from "./columns";
+import { type Expanded, queryOf, sees } from "./expanded";
 import { colourKey, keyWidth } from "./key";
 import { pairOf } from "./pair";
 import { scaledBy } from "./said";
-import { type Expanded, products, scoreAt, scoreBar, sees } from "./table";
+import { querySigns } from "./signs";
+import { products, scoreAt, scoreBar } from "./table";
 
 const SMALL = 11; // pixels of a letter
 
@@ -44,12 +45,11 @@ const alike = ({ sizes }: Expanded): boolean => sizes.q === sizes.k;
 /** q of the token that looks. */
 function queryLine(pen: Pen, shown: Expanded, at: Layout, tell: Say, colours: Palette): void {
   const { order, query, sizes, lens } = shown;
-  const d = order.length;
   const middle = LINES.query / 2;
   const name = at.k ? tell("queryOf", { text: lens.rows.names[query] }) : tell("queryAlone");
   pen.text(at.label, middle, elided(name, at.label - 2), { colour: colours.ink, align: "end", bold: true });
-  const q = queryVectors(lens.head).subarray(query * d, (query + 1) * d);
-  strip(pen, q, order, edgesOf(shown, at), at.q, 3, LINES.query - 6, sizes.q);
+  strip(pen, queryOf(shown), order, edgesOf(shown, at), at.q, 3, LINES.query - 6, sizes.q);
+  querySigns(pen, shown, at, middle, colours);
   const both = at.k && alike(shown);
   const x = at.q + at.strip + (at.k ? at.gap : 14);
   const said = both ? tell("bothVectors") : "";
@@ -108,20 +108,31 @@ function numbers(
       const place = shown.order.indexOf(neuron);
       pen.text(start + (edges[place] + edges[place + 1]) / 2, y, texts[i], { ...middle, ...ink });
     });
-  const added = sees(shown, key) ? briefly(riseOf(shown.lens.head, shown.query, key), named, at.wide) : null;
-  const upper = bottom - (at.k || added ? 24 : 9);
+  const rise = sees(shown, key) ? riseOf(shown.lens.head, shown.query, key) : null;
+  const places = rise && placesFor(rise, named, at.wide);
+  const upper = bottom - (at.k || places !== null ? 24 : 9);
   const bold = { colour: colours.accent, bold: true };
-  for (const start of at.k ? [at.q, at.product] : [at.product]) {
-    above(start, upper, named.map(String), bold);
-    others(pen, shown, at, start, upper, tell, colours);
-  }
+  const starts = at.k ? [at.q, at.product] : [at.product];
+  for (const start of starts) above(start, upper, named.map(String), bold);
+  const rest = starts.map((start) => others(pen, shown, at, start, upper, tell, colours)).at(-1);
   pen.text(at.label, upper, tell("neuronsHere"), small);
-  if (!added) return;
-  above(at.product, bottom - 9, added, { colour: colours.quiet });
-  pen.text(at.product - 8, bottom - 9, tell("besideAverage"), small);
+  if (!rise || places === null) return;
+  const written = (value: number) => `${value < 0 ? "" : "+"}${decimals(value, places)}`;
+  const y = bottom - 9;
+  above(
+    at.product,
+    y,
+    named.map((neuron) => written(rise[neuron])),
+    { colour: colours.quiet },
+  );
+  pen.text(at.label, y, tell("besideAverage"), small);
+  const total = rise.reduce((sum, x) => sum + x, 0);
+  const most = named.reduce((sum, neuron) => sum + rise[neuron], 0);
+  if (rest) pen.text(rest, y, written(total - most), { ...small, align: "middle" });
+  pen.text(at.score + at.bar + at.number, y, written(total), { ...small, size: 12 });
 }
 
-/** Above the narrow columns, where they stand together: how many they are. */
+/** Above the narrow columns, where they stand together: how many they are. Leaves their middle; null where there is no room. */
 function others(
   pen: Pen,
   shown: Expanded,
@@ -130,24 +141,23 @@ function others(
   y: number,
   tell: Say,
   colours: Palette,
-): void {
+): number | null {
   const { order, counting } = shown;
   const [from, rest] = [at.named * at.wide, order.length - at.named];
-  if (order.some((neuron, place) => place < at.named && !counting.includes(neuron))) return;
+  if (order.some((neuron, place) => place < at.named && !counting.includes(neuron))) return null;
   const text = tell("otherNeurons", { n: rest });
-  if (measure(text, SMALL, false) > rest * at.cell) return;
+  if (measure(text, SMALL, false) > rest * at.cell) return null;
   const x = start + from + (rest * at.cell) / 2;
   pen.text(x, y, text, { colour: colours.quiet, size: SMALL, mono: false, align: "middle" });
+  return x;
 }
 
-/** Numbers with their sign and as many decimals each; null where they do not fit side by side. */
-function briefly(values: Float32Array, which: readonly number[], wide: number): string[] | null {
+/** How many decimals numbers with their sign may have side by side; null where they do not fit. */
+function placesFor(values: Float32Array, which: readonly number[], wide: number): number | null {
   const largest = Math.max(...which.map((neuron) => Math.abs(values[neuron])));
-  for (const places of largest >= 10 ? [0] : largest >= 1 ? [1] : [2, 1]) {
-    const texts = which.map(
-      (neuron) => `${values[neuron] < 0 ? "" : "+"}${decimals(values[neuron], places)}`,
+  const fits = (places: number) =>
+    which.every(
+      (neuron) => measure(`+${decimals(Math.abs(values[neuron]), places)}`, SMALL, false) <= wide - 2,
     );
-    if (texts.every((text) => measure(text, SMALL, false) <= wide - 2)) return texts;
-  }
-  return null;
+  return (largest >= 10 ? [0] : largest >= 1 ? [1] : [2, 1]).find(fits) ?? null;
 }

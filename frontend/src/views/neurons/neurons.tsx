@@ -8,11 +8,11 @@ import { Notice } from "../../frame/notice";
 import { stepFor } from "../../walk/order";
 import { listedName, parted } from "../../words/quoted";
 import { HEAD } from "./columns";
+import { expand } from "./expanded";
 import { pairOf } from "./pair";
 import { Pairs } from "./pinned";
 import { countingSaid, ledeOf, legendOf } from "./said";
 import { Sheet } from "./sheet";
-import { expand } from "./table";
 
 export function Neurons() {
   const store = useStore();

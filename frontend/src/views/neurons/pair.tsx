@@ -7,8 +7,8 @@ import { figure, hundredths, withSign } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import { together } from "../../words";
 import { quoted } from "../../words/quoted";
+import { bestOf, type Expanded, expand, LISTED, sees } from "./expanded";
 import { partFor, scoreOf } from "./said";
-import { bestOf, type Expanded, expand, LISTED, sees } from "./table";
 
 type Pair = [query: number, key: number];
 
@@ -88,7 +88,14 @@ function Parts({ head, pair: [query, key], rise }: { head: Head; pair: Pair; ris
   };
   return (
     <section class="ranking parts">
-      <h3>{tell("neuronAdds", { value: withSign(rise.reduce((sum, x) => sum + x, 0)) })}</h3>
+      <h3>
+        {tell("neuronAdds", {
+          value: withSign(
+            rise.reduce((sum, x) => sum + x, 0),
+            3,
+          ),
+        })}
+      </h3>
       <ol>
         {listed.map((c) => (
           <li key={c} class={c === pointed ? "lit" : ""} title={line(c)}>
@@ -129,7 +136,9 @@ function AttributionTable({ query, keyToken }: { query: number; keyToken: number
   const most = Math.max(...table.values.flat());
   return (
     <table class="attribution">
-      <caption title={tell("attributionHint")}>{tell("attribution")}</caption>
+      <caption title={tell("attributionHint")} data-sum={table.sum}>
+        {tell("attribution", { value: withSign(table.sum, 3) })}
+      </caption>
       <thead>
         <tr>
           <th scope="col">q \ k</th>
@@ -156,12 +165,6 @@ function AttributionTable({ query, keyToken }: { query: number; keyToken: number
           </tr>
         ))}
       </tbody>
-      <tfoot>
-        <tr>
-          <th scope="row">{tell("sum")}</th>
-          <td colSpan={table.columns.length}>{figure(table.sum)}</td>
-        </tr>
-      </tfoot>
     </table>
   );
 }

@@ -5,8 +5,8 @@ import type { Lens } from "../../compute/lens";
 import { useSay, useStore } from "../../frame/context";
 import { canvasPen, prepare } from "../../marks/pen";
 import { even, strip } from "../../marks/vectors";
+import { addedTo, expand } from "./expanded";
 import { togglePair } from "./pair";
-import { addedTo, expand } from "./table";
 
 /** Pairs of other queries, kept to be compared with the rows of this one. */
 export function Pairs({ lens }: { lens: Lens }) {

@@ -2,28 +2,32 @@
 
 import { width } from "../../compute/attention";
 import type { Lens } from "../../compute/lens";
-import { attribution, halfOf, riseOf } from "../../compute/pairs";
+import { riseOf } from "../../compute/pairs";
 import type { Say } from "../../frame/context";
-import { figure, SMALL, withSign } from "../../marks/scales";
+import { figure, SMALL } from "../../marks/scales";
 import { isKey, together } from "../../words";
 import { quoted } from "../../words/quoted";
-import { countingOf, type Expanded, sees } from "./table";
+import { addedTo, countingOf, type Expanded, sees } from "./expanded";
+import { fixed } from "./table";
 
-/** Where the score of a key stands beside the average of its row, and what the neurons have to do with it. */
+/** Where the score of a key stands beside the average of its row, and what the neurons that count most add to that. */
 export function madeOf(shown: Expanded, key: number) {
   const { site } = shown.lens;
   const rise = riseOf(shown.lens.head, shown.query, key);
   const above = shown.rows[key].score - shown.average;
-  const own = rise.reduce((sum, x) => sum + x, 0); // without position bias and cap it is the same number
+  const found = countingOf(shown, key);
+  const sum = found.reduce((total, { adds }) => total + adds, 0);
+  const own = rise.reduce((total, x) => total + x, 0); // without position bias and cap it is the same number
   const said = {
-    score: figure(shown.rows[key].score, 2),
-    value: figure(Math.abs(above), 2),
-    average: figure(shown.average, 2),
-    own: figure(own, 2),
-    n: halfOf(rise).length,
+    score: fixed(shown.rows[key].score, shown),
+    value: fixed(Math.abs(above), shown),
+    average: fixed(shown.average, shown),
+    own: fixed(own, shown),
+    sum: fixed(sum, shown),
+    n: found.length,
     d: rise.length,
   };
-  return { said, above, more: site.softcap !== null || site.bias !== null };
+  return { said, above, within: sum > 0 && sum <= own, more: site.softcap !== null || site.bias !== null };
 }
 
 /** What a part of q and k is called: word, position, segment. */
@@ -32,59 +36,37 @@ export function partFor(tell: Say, name: string): string {
   return isKey(key) ? tell(key) : name;
 }
 
-/** The parts of q and k that make most of what a score is above its row's average; null where none does, or none is known. */
-export function partsOf(shown: Expanded, key: number, tell: Say): string | null {
-  const { above } = madeOf(shown, key);
-  const table = attribution(shown.lens.head, shown.query, key);
-  if (!table || above <= 0 || Math.abs(table.sum - above) > CLOSE * above) return null;
-  const cells = table.values.flatMap((row, a) => row.map((value, b) => ({ value, a, b })));
-  const most = cells.reduce((best, cell) => (cell.value > best.value ? cell : best));
-  if (most.value < above / 2) return null;
-  return tell("madeParts", {
-    most: withSign(most.value),
-    a: partFor(tell, table.rows[most.a]),
-    b: partFor(tell, table.columns[most.b]),
-    rest: withSign(above - most.value),
-  });
-}
-
-const CLOSE = 0.01; // of a score: parts must add up to it
-
-/** The key that agrees best with the query, and what makes it so. */
+/** The key that agrees best with the query, and the neurons that make it so. */
 export function ledeOf(shown: Expanded, tell: Say): string {
   const { lens, query, best, rows } = shown;
   const names = { query: quoted(lens.rows.names[query]), key: quoted(lens.columns.names[best]) };
   if (rows.filter((_, key) => sees(shown, key)).length === 1) return tell("ledeOnly", names);
-  const { said, more } = madeOf(shown, best);
-  const made = partsOf(shown, best, tell);
-  if (made) return tell("ledeParts", { ...names, ...said, made });
-  return tell(more ? "ledeNeuronsBias" : "ledeNeurons", { ...names, ...said });
+  const { said, more, within } = madeOf(shown, best);
+  const neurons = tell(within ? "neuronsMake" : "neuronsMove", said);
+  return tell(more ? "ledeNeuronsBias" : "ledeNeurons", { ...names, ...said, neurons });
 }
 
-/** The neurons that count most for a key, by the numbers that the picture has, and what they add; null where none does. */
+/** The neurons that move the score of a key most, by the numbers that the picture has, and whether q and k agree there. */
 export function countingSaid(shown: Expanded, key: number, tell: Say): string | null {
   const found = countingOf(shown, key);
   if (!found.length) return null;
-  const list = found.map(({ neuron }) => neuron);
-  return tell("counting", {
+  const products = addedTo(shown, key);
+  const same = found.filter(({ neuron }) => products[neuron] > 0).length;
+  const said = {
     key: quoted(shown.lens.columns.names[key]),
+    list: found.map(({ neuron }) => neuron).join(tell("comma")),
     n: found.length,
-    d: shown.order.length,
-    list: list.join(tell("comma")),
-    sum: withSign(found.reduce((sum, { adds }) => sum + adds, 0)),
-  });
+    same,
+  };
+  const signs = same === found.length ? "signsSame" : same ? "signsSome" : "signsOpposite";
+  return together(tell("counting", said), tell(signs, said));
 }
 
 /** The score of any key, beside the average of its row; of the best key what the headline leaves out. */
 export function scoreOf(shown: Expanded, key: number, tell: Say): string {
   const { said, above, more } = madeOf(shown, key);
-  if (key === shown.best && shown.counting.length) {
-    const parts = !more && partsOf(shown, key, tell) !== null;
-    return together(tell("averageAlone", said), parts && tell("halfAlone", said));
-  }
-  const where = tell(above < 0 ? "fall" : "rise", said);
-  const made = partsOf(shown, key, tell);
-  return together(tell(more ? "halfBias" : "half", { ...said, where }), made && tell("riseParts", { made }));
+  if (key === shown.best && shown.counting.length) return tell("averageAlone", said);
+  return together(tell(above < 0 ? "fall" : "rise", said), more && tell("ownAlone", said));
 }
 
 /** What q × k is multiplied with, as it is written behind it: / √32, × 0.2, or nothing. */

@@ -12,10 +12,11 @@ import { figure, palette } from "../../marks/scales";
 import { NOTHING } from "../../state/selection";
 import type { Store } from "../../state/store";
 import { HEAD, type Layout, layout, rowHeight } from "./columns";
+import { type Expanded, expand } from "./expanded";
 import { drawHead } from "./head";
 import { pairOf, togglePair } from "./pair";
 import { legendOf } from "./said";
-import { type Expanded, expand, keyRows, neuronAt, overview } from "./table";
+import { keyRows, neuronAt, overview } from "./table";
 
 const drawn = stage<Lens>();
 const FINGER = 26; // height of a row that a finger can meet

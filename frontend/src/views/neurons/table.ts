@@ -1,79 +1,17 @@
-// The neuron table: what its rows are made of, and how they are drawn.
+// The neuron table: how its rows are drawn.
 
 import { keyVectors, queryVectors, width } from "../../compute/attention";
 import type { Lens } from "../../compute/lens";
-import { averageOf, averageProduct, movers, productOf, type Row, riseOf, rowOf } from "../../compute/pairs";
 import { elided, type Lettering, measure, type Pen } from "../../marks/pen";
 import { brief, decimals, type Palette, SMALL, signColour } from "../../marks/scales";
 import { even, sizeOf, strip } from "../../marks/vectors";
 import { listedName, parted } from "../../words/quoted";
 import { edgesOf, type Layout } from "./columns";
-
-/** A query expanded: everything its rows need. */
-export interface Expanded {
-  lens: Lens;
-  query: number; // token
-  order: number[];
-  counting: number[]; // neurons that move the best score most
-  rows: Row[];
-  weights: Float32Array;
-  top: number;
-  best: number; // the key with the largest score
-  average: number; // of the scores
-  mean: Float32Array; // of what neurons add to a score
-  sizes: { q: number; k: number; product: number };
-}
-
-const CLEAR = 2; // times the size of numbers: where their colour is three quarters of the full one
-
-/** Everything about one query; neurons are in the order of what they add to its best key above the average, or as they are. */
-export function expand(lens: Lens, query: number, ordered: boolean): Expanded {
-  const { head } = lens;
-  const d = width(head.site);
-  const weights = lens.row(query);
-  const [q, k] = [queryVectors(head), keyVectors(head)];
-  const rows = rowOf(head, query);
-  const best = rows.reduce((most, { score }, key) => (score > rows[most].score ? key : most), 0);
-  const moving = movers(riseOf(head, query, best), d);
-  const seen = rows.filter(({ score }) => Number.isFinite(score)).length;
-  return {
-    lens,
-    query,
-    order: ordered ? moving : Array.from({ length: d }, (_, c) => c),
-    counting: seen < 2 ? [] : moving.slice(0, LISTED),
-    rows,
-    weights,
-    top: weights.reduce((top, x) => Math.max(top, x), 1e-12),
-    best,
-    average: averageOf(rows),
-    mean: averageProduct(head, query, rows).map((x) => x * head.site.scale),
-    sizes: sizesOf(CLEAR * sizeOf(q), CLEAR * sizeOf(k), head.site.scale),
-  };
-}
-
-/** Where colours are clear; q and k share one size, and so one key, unless they are of different orders. */
-function sizesOf(q: number, k: number, scale: number): Expanded["sizes"] {
-  const product = (q * k * Math.abs(scale)) / CLEAR;
-  const both = Math.sqrt(q * k);
-  return Math.max(q, k) < ALIKE * both ? { q: both, k: both, product } : { q, k, product };
-}
-
-const ALIKE = 1.6; // times their middle
-
-/** What each neuron adds to the score of a key. */
-export const addedTo = ({ lens, query }: Expanded, key: number): Float32Array =>
-  productOf(lens.head, query, key).map((x) => x * lens.head.site.scale);
-
-/** The best key of a query. */
-export const bestOf = (lens: Lens, query: number): number => expand(lens, query, false).best;
-
-/** Whether a query may look at a key. */
-export const sees = ({ rows }: Expanded, key: number): boolean => Number.isFinite(rows[key].score);
+import { addedTo, CLEAR, countingOf, type Expanded, keyOf, sees } from "./expanded";
+import { keySigns } from "./signs";
 
 const lastSeen = (shown: Expanded): number =>
   shown.rows.reduce((last, _, key) => (sees(shown, key) ? key : last), 0);
-
-export const LISTED = 6; // neurons of a pair that are named
 
 /** Rows of keys from `top` down. */
 export function keyRows(
@@ -102,38 +40,20 @@ export function keyRows(
   pen.lines([x, 0, x, below], 1, 1, { colour: colours.quiet, dashed: true });
 }
 
-/** The row that is told of: a stroke under the neurons that count most, and signs lead from column to column. */
+/** The row that is told of: signs in the neurons that count most, a stroke under them, and arrows from column to column. */
 function explained(pen: Pen, shown: Expanded, key: number, at: Layout, y: number, colours: Palette): void {
   const edges = edgesOf(shown, at);
   for (const { place } of countingOf(shown, key)) {
     const wide = edges[place + 1] - edges[place] - 0.5;
     pen.rect(at.product + edges[place], y + at.row - 2, wide, 2, { colour: colours.accent });
   }
+  keySigns(pen, shown, key, at, y + at.row / 2, colours);
   if (!at.k) return;
   const sign = (x: number, text: string) =>
     pen.text(x, y + at.row / 2, text, { colour: colours.quiet, size: 14, mono: false, align: "middle" });
   sign(at.product - at.gap / 2, "=");
   sign(at.score - at.gap / 2, "→");
   sign(at.weight - at.gap / 2, "→");
-}
-
-/** A neuron that counts: where it stands, and what it adds to a score beside its row's average. */
-export interface Counting {
-  neuron: number;
-  place: number;
-  adds: number;
-}
-
-/** The neurons that move a score most; none where there is no other key. */
-export function countingOf(shown: Expanded, key: number): Counting[] {
-  const seen = shown.rows.filter((_, other) => sees(shown, other)).length;
-  if (seen < 2 || !sees(shown, key)) return [];
-  const rise = riseOf(shown.lens.head, shown.query, key);
-  return movers(rise, LISTED).map((neuron) => ({
-    neuron,
-    place: shown.order.indexOf(neuron),
-    adds: rise[neuron],
-  }));
 }
 
 /** The name of a row; its position is in the sans face, where two digits stand together. */
@@ -147,8 +67,7 @@ function token(pen: Pen, name: string, at: Layout, y: number, ink: Lettering): v
 
 function keyRow(pen: Pen, shown: Expanded, key: number, at: Layout, y: number, colours: Palette): void {
   const { lens, order, rows } = shown;
-  const d = order.length;
-  const { columns, head } = lens;
+  const { columns } = lens;
   const seen = sees(shown, key);
   token(pen, columns.names[key], at, y, {
     colour: columns.special[key] || !seen ? colours.quiet : colours.ink,
@@ -157,9 +76,17 @@ function keyRow(pen: Pen, shown: Expanded, key: number, at: Layout, y: number, c
   });
   if (!seen) return;
   if (at.k) {
-    const k = keyVectors(head).subarray(key * d, (key + 1) * d);
     const high = Math.round(at.row * 0.6);
-    strip(pen, k, order, edgesOf(shown, at), at.q, y + (at.row - high) / 2, high, shown.sizes.k);
+    strip(
+      pen,
+      keyOf(shown, key),
+      order,
+      edgesOf(shown, at),
+      at.q,
+      y + (at.row - high) / 2,
+      high,
+      shown.sizes.k,
+    );
   }
   products(pen, addedTo(shown, key), shown, at, y, at.row);
   scoreBar(pen, shown, at, rows[key].score, y, at.row, key === shown.best, colours);

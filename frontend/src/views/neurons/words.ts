@@ -3,24 +3,20 @@
 export const words = {
   neurons: ["Neurons", "神经元"],
   ledeNeurons: [
-    "{query} looks most at {key}: score {score}, {value} above its row's average. Half of that comes from {n} of {d} neurons.",
-    "{query}看得最多的是{key}：得分 {score}，比本行平均高 {value}，其中一半来自 {d} 个神经元中的 {n} 个。",
+    "{query} looks most at {key}: its score, {score}, is {value} above the row's average; {neurons}.",
+    "{query}看得最多的是{key}：得分 {score}，比本行平均高 {value}；{neurons}。",
   ],
-  ledeParts: [
-    "{query} looks most at {key}: score {score}, {value} above its row's average: {made}.",
-    "{query}看得最多的是{key}：得分 {score}，比本行平均高 {value}：{made}。",
+  neuronsMake: ["{n} of {d} neurons make {sum} of that", "其中 {sum} 来自 {d} 个神经元中的 {n} 个"],
+  neuronsMove: [
+    "the {n} of {d} neurons that move it most come to {sum} together",
+    "{d} 个神经元中影响最大的 {n} 个合计 {sum}",
   ],
-  madeParts: [
-    "{most} from {a} × {b}, {rest} from everything else",
-    "{most} 来自{a} × {b}，{rest} 来自其余部分",
-  ],
-  riseParts: ["By parts: {made}.", "按组成部分：{made}。"],
   part_word: ["word", "词"],
   part_position: ["position", "位置"],
   part_segment: ["segment", "句段"],
   ledeNeuronsBias: [
-    "{query} looks most at {key}: score {score}, {value} above its row's average. q and k alone make {own} of it, half of that from {n} of {d} neurons.",
-    "{query}看得最多的是{key}：得分 {score}，比本行平均高 {value}。仅 q 与 k 占其中 {own}，其一半来自 {d} 个神经元中的 {n} 个。",
+    "{query} looks most at {key}: its score, {score}, is {value} above the row's average. q and k alone make {own} of that; {neurons}.",
+    "{query}看得最多的是{key}：得分 {score}，比本行平均高 {value}。仅 q 与 k 占其中 {own}；{neurons}。",
   ],
   ledeOnly: ["{query} can look at one token only: {key}.", "{query}只能看一个词元：{key}。"],
   legendNeurons: [
@@ -53,8 +49,20 @@ export const words = {
   otherNeurons: ["{n} others", "其余 {n} 个"],
   besideAverage: ["vs. average", "与平均之差"],
   counting: [
-    "Of {d} neurons, these {n} move the score of {key} most: {list}; together {sum}.",
-    "{d} 个神经元中，对{key}得分影响最大的 {n} 个是 {list} 号；合计 {sum}。",
+    "Neurons that move the score of {key} most: {list}.",
+    "对{key}得分影响最大的神经元：{list} 号。",
+  ],
+  signsSame: [
+    "In all {n}, q and k have the same sign, so q × k is positive.",
+    "这 {n} 个中 q 与 k 符号全都相同，所以 q × k 为正。",
+  ],
+  signsSome: [
+    "In {same} of these {n}, q and k have the same sign, so q × k is positive; in the others it is negative.",
+    "这 {n} 个中有 {same} 个的 q 与 k 符号相同，q × k 为正；其余为负。",
+  ],
+  signsOpposite: [
+    "In all {n}, q and k have opposite signs, so q × k is negative.",
+    "这 {n} 个中 q 与 k 符号全都相反，所以 q × k 为负。",
   ],
   rowAverage: ["row's average", "本行平均"],
   withBias: [", plus the position bias", "，再加位置偏置"],
@@ -74,35 +82,23 @@ export const words = {
   neverLooked: ["from here on: cannot be looked at", "从这里起：不能看"],
   neverSeen: ["{query} cannot look at {key}.", "{query}不能看{key}。"],
   rise: [
-    "Score {score}, {value} above its row's average of {average}",
-    "得分 {score}，比本行平均 {average} 高 {value}",
+    "Score {score}, {value} above its row's average of {average}.",
+    "得分 {score}，比本行平均 {average} 高 {value}。",
   ],
   fall: [
-    "Score {score}, {value} below its row's average of {average}",
-    "得分 {score}，比本行平均 {average} 低 {value}",
+    "Score {score}, {value} below its row's average of {average}.",
+    "得分 {score}，比本行平均 {average} 低 {value}。",
   ],
-  half: [
-    "{where}. Half of that comes from {n} of {d} neurons.",
-    "{where}，其中一半来自 {d} 个神经元中的 {n} 个。",
-  ],
-  halfBias: [
-    "{where}. q and k alone make {own} of it, half of that from {n} of {d} neurons.",
-    "{where}。仅 q 与 k 占其中 {own}，其一半来自 {d} 个神经元中的 {n} 个。",
-  ],
+  ownAlone: ["q and k alone make {own} of it.", "仅 q 与 k 占其中 {own}。"],
   averageAlone: ["The row's average is {average}.", "本行平均为 {average}。"],
-  halfAlone: [
-    "Half of what is above it comes from {n} of {d} neurons.",
-    "高出部分的一半来自 {d} 个神经元中的 {n} 个。",
-  ],
-  neuronAdds: ["What neurons add to it: {value} in all", "各神经元的贡献：合计 {value}"],
+  neuronAdds: ["By neuron: {value} in all", "按神经元：合计 {value}"],
   unpin: ["Unpin", "取消固定"],
   pairs: ["Pinned pairs, q × k", "已固定的词元对，q × k"],
-  attribution: ["What the score is made of", "得分由什么组成"],
+  attribution: ["By parts of q and k: {value} in all", "按 q 与 k 的组成部分：合计 {value}"],
   attributionHint: [
     "Rows: parts of q. Columns: parts of k. Each value is taken relative to its mean over the keys; together they give the score relative to the mean of its row.",
     "行：q 的组成部分。列：k 的组成部分。各值都减去它对所有键的均值；合计为得分减去本行均值。",
   ],
   neuron: ["neuron {index}: q {q}, k {k}, q × k {p}", "神经元 {index}：q {q}，k {k}，q × k {p}"],
-  sum: ["sum", "合计"],
   toWalk: ["Back to the walk", "返回逐步视图"],
 } as const;

@@ -14,7 +14,7 @@ from regard.patterns.resting import rests_of
 from regard.trace.site import SURE, Array, Site
 from regard.views.drawing.common import GREY, QUIET, bare, colour_bar, farthest, greys, lettering, new_figure
 from regard.views.drawing.depicted import Depicted
-from regard.views.frames import BELOW, NARROW, named_frames
+from regard.views.frames import BELOW, NARROW, named_frames, rest_shares
 from regard.views.themes import theme
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _MOST_HEADS = 4096  # maps of an atlas
 _AROUND = 0.6  # inches beside the maps: numbers of the layers
 _BESIDE = 1.35  # the same with a colour bar at the right
-_BAR = {"width": 1.1, "height": 0.07, "room": 1.9}  # inches of the colour bar below the maps, and of what belongs to it
+_BAR = {"width": 1.1, "height": 0.07, "room": 2.7}  # inches of the colour bar below the maps, and of what belongs to it
 _SWATCH = 0.12  # inches
 _NAME, _ROW = 0.14, 0.17  # inches of the bar's name, and of a row of the legend
 _NAMEABLE = 0.4  # inches of a map with its name below it
@@ -38,7 +38,7 @@ def draw_atlas(job: Depicted) -> Figure:
     if len(layers) * columns > _MOST_HEADS:
         raise UserError(f"{len(layers) * columns:,} heads do not fit a figure; it holds up to {_MOST_HEADS:,}")
     size = 64 if len(layers) * columns <= 256 else 24
-    gap = max(2, size // 16)
+    gap = max(2, size // 10)
     step = size + gap
     width = job.width or 1.2 + 0.62 * columns
     cell = (width - (_BESIDE if job.shown == "worth" else _AROUND)) / columns
@@ -50,12 +50,13 @@ def draw_atlas(job: Depicted) -> Figure:
         site = job.trace.site(layer, kind=kind)
         for column in range(site.heads):
             small = pooled(site, column, size, job.judged["how"] if job.shown == "worth" else None)
-            small = small if job.shown == "worth" else small / (float(small.max()) or 1.0)
+            resting = reduced(np.asarray(rests_of(job.trace, site)), size)
+            small = small if job.shown == "worth" else np.minimum(small / awake_top(small, resting, site.keys), 1)
             cells = np.ix_(*(np.arange(size) * length // size for length in small.shape))
             place = np.s_[row * down : row * down + size, column * step : column * step + size]
             whole[place] = small[cells]
-            rests[place] = reduced(np.asarray(rests_of(job.trace, site)), size)[cells]
-    drawn = new_figure(width, 0.85 + cell * down / step * len(layers))
+            rests[place] = resting[cells]
+    drawn = new_figure(width, (1.05 if width < NARROW else 0.85) + cell * down / step * len(layers))
     axes = drawn.add_subplot()
     if job.shown == "worth":
         _worth_atlas(drawn, axes, whole, job.quantity)
@@ -72,7 +73,12 @@ def draw_atlas(job: Depicted) -> Figure:
     axes.set_xticks(step * np.arange(columns) + size / 2, names, **numbering)
     axes.set_yticks(down * np.arange(len(layers)) + size / 2, [str(layer) for layer in layers], **numbering)
     bare(axes)
+    axes.tick_params(top=False, labeltop=True, labelbottom=False, pad=1)
+    axes.xaxis.set_label_position("top")
+    axes.tick_params(axis="y", pad=3 + 72 * 0.06 * cell)  # beside what rests
     axes.spines[:].set_visible(False)
+    if job.shown != "worth":
+        _ticks(axes, job, [(column * step, row * down) for row, column in _heads(job)], size)
     grey = f"; grey: weight above {SURE}, only an exact cut tells" if job.shown == "worth" else ""
     axes.set_xlabel(f"head{grey}", size=7, color=QUIET)
     axes.set_ylabel("layer", size=7, color=QUIET)
@@ -86,6 +92,42 @@ def draw_atlas(job: Depicted) -> Figure:
     return drawn
 
 
+_EVEN, _HALF, _LEAST = 4, 0.5, 0.12  # as in the app (frame/small.ts)
+_RESTING = 0.03  # share from which a tick is more than a dot
+
+
+def awake_top(small: Array, rests: Array, keys: int) -> float:
+    """Where the colours of a small map end: at its strongest look that does not rest, beside which a sink is cut.
+
+    A head that looks everywhere alike, or next to nowhere, stays pale.
+    """
+    awake = float(small[~rests].max(initial=0.0))
+    top = float(small.max()) or 1.0
+    return max(awake, min(top, _LEAST), min(_HALF, _EVEN / keys)) if awake else top
+
+
+def _heads(job: Depicted) -> list[tuple[int, int]]:
+    """Rows and columns of all heads in the grid."""
+    kind = job.site.kind
+    sites = [job.trace.site(layer, kind=kind) for layer in job.trace.layers(kind)]
+    return [(row, column) for row, site in enumerate(sites) for column in range(site.heads)]
+
+
+def _ticks(axes: Axes, job: Depicted, corners: list[tuple[int, int]], size: int) -> None:
+    """At the left of each map, how much of the attention rests."""
+    from matplotlib.collections import PatchCollection
+    from matplotlib.patches import Rectangle
+
+    shares = rest_shares(job.trace, job.site.kind)
+    high = size - 2
+    ticks = [
+        Rectangle((x - 0.5 - 0.06 * size, y + 0.5 + (1 - share) * high), 0.04 * size, share * high)
+        for (x, y), share in zip(corners, shares, strict=True)
+        if share >= _RESTING
+    ]
+    axes.add_collection(PatchCollection(ticks, facecolor=GREY, linewidth=0, clip_on=False), autolim=False)
+
+
 def _bar_below(drawn: Figure, axes: Axes, image: Any, room: tuple[float, float], under: int) -> None:
     """A short colour bar at the right below the maps, or under so many rows of the legend; beside it what is grey."""
     from matplotlib.patches import Rectangle
@@ -95,13 +137,13 @@ def _bar_below(drawn: Figure, axes: Axes, image: Any, room: tuple[float, float],
     place = (1 - _BAR["width"] / wide, -(down + _BAR["height"]) / high, _BAR["width"] / wide, _BAR["height"] / high)
     bar = axes.inset_axes(place)
     drawn.colorbar(image, cax=bar, orientation="horizontal", ticks=[0, 0.2, 0.4, 0.6, 0.8, 1])
-    bar.set_title("weight / the head's largest", size=6, color=QUIET, pad=2, loc="right")
+    bar.set_title("weight / the head's strongest look", size=6, color=QUIET, pad=2, loc="right")
     bar.tick_params(labelsize=5.5, length=0, pad=2)
     bar.spines[:].set_visible(False)
-    swatch, gap = _SWATCH / _BAR["width"], 0.5 / _BAR["width"]
+    swatch, gap = _SWATCH / _BAR["width"], 1.25 / _BAR["width"]
     fixed: dict[str, Any] = {"transform": bar.transAxes, "clip_on": False}
     bar.add_patch(Rectangle((-gap - swatch, 0), swatch, 1, facecolor=GREY, **fixed))
-    bar.text(-gap + 0.04, 0.5, "resting", size=6, color=QUIET, va="center", **fixed)
+    bar.text(-gap + 0.04, 0.5, "resting; tick: how much", size=6, color=QUIET, va="center", ha="left", **fixed)
 
 
 def _worth_atlas(drawn: Figure, axes: Axes, whole: Array, name: str) -> None:

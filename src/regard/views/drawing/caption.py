@@ -9,17 +9,15 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from regard.patterns.entries import RESTING_PLACES, does_of
 from regard.trace.lettering import plain
 from regard.trace.medium import SOUND
 from regard.trace.tokens import Side, subscript, text_of
-from regard.views.drawing.common import INK, QUIET, label_of, labels_of, listed, quoted
+from regard.views.drawing.common import INK, QUIET, label_of, labels_of, listed, quoted, scored_as
 from regard.views.drawing.depicted import Depicted
 from regard.views.drawing.heard import heard_in, resting_told, told
 from regard.views.drawing.overlay import depicts_picture, headline
-from regard.views.frames import counted_names
+from regard.views.frames import counted_names, told_names
 from regard.views.report import report_of
 
 if TYPE_CHECKING:
@@ -97,13 +95,10 @@ def _title(job: Depicted, view: str) -> str:
 
 
 def _atlas_title(job: Depicted) -> str:
-    """How many heads there are, and how many of them have a name."""
-    named, whole = counted_names(job.trace, job.site.kind)
-    return f"What each of the {whole} heads looks at" + _having(sum(named.values()))
-
-
-def _having(count: int) -> str:
-    return f": {count} {'has' if count == 1 else 'have'} a name" if count else ""
+    """How many heads there are, and what those with the most specific names do."""
+    told = told_names(job.trace, job.site.kind)
+    _, whole = counted_names(job.trace, job.site.kind)
+    return f"What each of the {whole} heads looks at" + (f": {'; '.join(told)}" if told else "")
 
 
 def _asking(job: Depicted) -> str:
@@ -118,15 +113,14 @@ def _neurons_title(job: Depicted, first: str) -> str:
     asking = listed(label_of(job.trace.side(job.site.query_side).tokens[job.asking])) + subscript(job.asking)
     looked = labels_of(job.key_tokens, job.columns)[asked.best]
     score = float(asked.scores[asked.best])
-    above = f"score {_two(score)}, {_two(score - asked.average)} above its row's average"
-    few = f"half of that from {asked.half} of {asked.q.size} neurons"
-    return f"In head {first}, {quoted(asking)} looks most at {quoted(looked)}: {above}, {few}"
-
-
-def _two(value: float) -> str:
-    """A number with two significant digits, as people write it."""
-    digits = 1 - int(np.floor(np.log10(abs(value)))) if value else 0
-    return f"{value:.{max(0, digits)}f}".replace("-", "−")
+    written = scored_as(asked.scores)
+    above = f"its score, {written(score)}, is {written(score - asked.average)} above the row's average"
+    whole, of = float(asked.rise.sum()), f"{len(asked.counting)} of {asked.q.size} neurons"
+    add = float(asked.rise[asked.counting].sum())
+    make = (
+        f"{of} make {written(add)} of it" if 0 < add <= whole else f"the {of} that move it most come to {written(add)}"
+    )
+    return f"Head {first}: {quoted(asking)} looks most at {quoted(looked)}: {above}; {make}"
 
 
 def _does(job: Depicted) -> str | None:

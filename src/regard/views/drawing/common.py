@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -64,6 +64,13 @@ def listed(text: str) -> str:
 def quoted(text: str) -> str:
     """A token of a list within a sentence: in quotes, once."""
     return text if text.startswith("“") else f"“{text}”"
+
+
+def scored_as(scores: Array) -> Callable[[float], str]:
+    """Scores with as many decimals each, as the app writes them."""
+    largest = np.abs(scores[np.isfinite(scores)]).max(initial=0.0)
+    places = 0 if largest >= 100 else 1 if largest >= 10 else 2
+    return lambda value: f"{value:.{places}f}".replace("-", "−")
 
 
 def bare(axes: Axes) -> None:

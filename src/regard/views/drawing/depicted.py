@@ -19,6 +19,11 @@ from regard.trace.trace import Trace
 _MOST_TOKENS = 200  # labels beyond this cannot be read in a figure
 
 
+NUMBERED = 6  # neurons that have their number above them
+_CLEAR = 2  # times the size of numbers: where their colour is clear
+_ALIKE = 1.6  # times the middle of q and k: up to there one size serves both
+
+
 class Scored(NamedTuple):
     """One query and its keys: what the figure of neurons shows."""
 
@@ -42,10 +47,17 @@ class Scored(NamedTuple):
         return np.argsort(-np.abs(self.rise), kind="stable")
 
     @property
-    def half(self) -> int:
-        """The fewest neurons that make half of that, as in every view."""
-        parts = np.sort(np.sign(self.rise.sum()) * self.rise)[::-1].cumsum()
-        return int((parts < parts[-1] / 2).sum()) + 1
+    def counting(self) -> Array:
+        """The neurons that move the best score most: those with a number."""
+        return self.order[:NUMBERED]
+
+    @property
+    def clear(self) -> tuple[float, float, float]:
+        """Sizes of q, of k and of what a neuron adds to a score at which their colour is clear, as in the app."""
+        q, k = (_CLEAR * size for size in self.sizes)
+        product = q * k * abs(self.scale) / _CLEAR
+        both = float(np.sqrt(q * k))
+        return (both, both, product) if max(q, k) < _ALIKE * both else (q, k, product)
 
     @property
     def average(self) -> float:
