@@ -92,10 +92,11 @@ def test_a_line_leads_back_to_the_head_that_wrote_what_came_before(use):
     until(page, "location.hash.includes('layer=16&heads=0&queries=3&keys=2')")
     assert page.locator("[data-line]").count() == len(names)  # the drawing stays while one goes through it
     page.click("[data-why-on='16.0']")
-    until(page, "document.querySelector('[data-headline=news]')?.innerText.startsWith('16.0 looks from “on”₃ to “sat”₂')")
+    news = "document.querySelector('[data-headline=news]')"
+    until(page, f"{news}?.innerText.startsWith('16.0 looks from “on”₃ to “sat”₂')")
     assert "18.6 looks from “sat”₉" in page.inner_text(".app-back header")
     page.keyboard.press("Control+z")
-    until(page, "document.querySelector('[data-headline=news]') === null")
+    until(page, f"{news} === null")
     assert page.locator(".app-back header p").count() == 1
     page.click("[data-do=why-close]")
     until(page, "document.querySelector('.app-back') === null")
