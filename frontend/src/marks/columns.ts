@@ -237,7 +237,11 @@ export function bars(
 
 /** A number beside its bar; where no bar can be seen there is none. */
 const told = (total: number, strongest: number): string =>
-  total >= Math.max(0.005, 0.01 * strongest) ? brief(total) : "";
+  total < Math.max(0.005, 0.01 * strongest)
+    ? ""
+    : total >= 10 && total < 100
+      ? total.toFixed(1)
+      : brief(total);
 
 /** The largest mean over heads among some positions, whatever its sign. */
 export function longest(values: readonly Float32Array[], positions: readonly number[]): number {
