@@ -2,7 +2,7 @@
 
 import type { Digest } from "../../compute/digest";
 import { isStrip } from "../../data/picture";
-import { type Cell, hasTypes, isKnown, largest } from "../../data/report";
+import { type Cell, foundOf, hasTypes, isKnown, largest } from "../../data/report";
 import { isHere } from "../../data/wire";
 import { useQuantity, useSay, useStore } from "../../frame/context";
 import { Choice } from "../../frame/controls";
@@ -31,6 +31,9 @@ export function Legend({ digests, cells, shared, small }: LegendProps) {
   const absent = cells.some(({ site }) => !store.reaches(site));
   const { side } = store.columns.value;
   const pictured = side.medium?.kind === "picture" && !isStrip(side);
+  const { contributions } = store.look.value;
+  const named = // patterns are of texts
+    !pictured || store.off.value.length > 0 || cells.some((cell) => foundOf(cell, contributions).length);
   const listed = store.shading ? null : (store.glanced.value ?? store.wanted.value.at(-1) ?? null);
   return (
     <div class="legend of-atlas">
@@ -64,11 +67,11 @@ export function Legend({ digests, cells, shared, small }: LegendProps) {
         </p>
       )}
       <div class="names">
-        {!store.followed.value && !store.narrow.value && <TintChoice />}
+        {named && !store.followed.value && !store.narrow.value && <TintChoice />}
         {store.shading && <ChangeBar />}
         {shared !== null && !store.shading && <WorthBar top={shared} />}
-        {isKnown(store.page) && !store.shading && !store.narrow.value && <Names cells={cells} />}
-        {!store.followed.value && store.narrow.value && <TintChoice />}
+        {named && isKnown(store.page) && !store.shading && !store.narrow.value && <Names cells={cells} />}
+        {named && !store.followed.value && store.narrow.value && <TintChoice />}
       </div>
     </div>
   );
