@@ -180,7 +180,9 @@ def sequence_trace() -> Trace:
 def labelled_trace() -> Trace:
     """The picture, with what a classifier says of it."""
     trace = vision_trace()
-    return replace(trace, facts={**trace.facts, "labels": [["flag", 0.75], ["kite", 0.246], ["sail", 0.004]]})
+    labels = [["flag", 0.75], ["kite", 0.246], ["sail", 0.004]]
+    without = {"encoder 1.0": [["kite", 0.9], ["flag", 0.1]], "encoder 1.1": [["flag", 0.7], ["kite", 0.3]]}
+    return replace(trace, facts={**trace.facts, "labels": labels, "labels without": without})
 
 
 def asked_trace() -> Trace:

@@ -200,6 +200,34 @@ def test_the_same_share_has_the_same_colour_on_paper_and_on_ink(show, pages, the
     assert left == [255, 255, 255] if theme == "light" else max(left) < 225  # softer on a dark page
 
 
+def test_a_saved_page_says_what_the_model_says_without_a_head_where_the_trace_knows(show, pages):
+    page = show(pages["labelled"], "#layer=1&heads=0")
+    page.wait_for_selector("[data-labels-without='1.0']")
+    rows = [row.split() for row in page.locator("[data-labels-without] li").all_inner_texts()]
+    assert rows == [["kite", "90%"], ["flag", "10%"]]
+    assert page.inner_text("[data-labels-without] h3") == "Without head 1.0"
+    turned = "Without head 1.0 the model says “kite” (90%), not “flag”."
+    assert page.inner_text(".headline").endswith(turned)
+    page.click("[data-multiple='1']")
+    page.wait_for_selector("[data-labels-without='1.1']")
+    assert "the model says" not in page.inner_text(".headline")  # it says the same without head 1.1
+    page = show(pages["labelled"], "#layer=0&heads=0")
+    page.wait_for_selector("[data-labels]")
+    assert page.locator("[data-labels-without]").count() == 0  # nobody asked
+
+
+def test_on_a_phone_what_is_lit_stands_above_a_picture_in_which_nothing_looks(show, pages):
+    page = show(pages["square"], "#layer=1&heads=0", viewport={"width": 390, "height": 844})
+    page.wait_for_selector(".patch")
+    plain, lit = (page.locator(f".patches >> nth={n}").bounding_box() for n in (0, 1))
+    assert lit["y"] < plain["y"]
+    assert lit["x"] >= 16  # the numbers of rows are on the screen
+    page = show(pages["square"], "#layer=1&heads=0&queries=3", viewport={"width": 390, "height": 844})
+    page.wait_for_selector(".patch")
+    looks, lit = (page.locator(f".patches >> nth={n}").bounding_box() for n in (0, 1))
+    assert looks["y"] < lit["y"]
+
+
 def test_pictures_are_as_large_as_there_is_room_and_stand_side_by_side(show, pages):
     page = show(pages["vision"], "#layer=1&heads=0", viewport={"width": 1440, "height": 900})
     page.wait_for_selector(".patch")

@@ -2,14 +2,14 @@
 
 import type { Digest } from "../../compute/digest";
 import { isStrip } from "../../data/picture";
-import { type Cell, foundOf, hasTypes, isKnown, largest } from "../../data/report";
+import { type Cell, hasTypes, isKnown, largest } from "../../data/report";
 import { isHere } from "../../data/wire";
 import { useQuantity, useSay, useStore } from "../../frame/context";
 import { Choice } from "../../frame/controls";
 import { exampleOf } from "../../frame/headline";
 import { changeStops, figure, rampStops, rootTicks, signed, ticks, twoSidedStops } from "../../marks/scales";
 import { together } from "../../words";
-import { Listed, Names } from "./names";
+import { hasNames, Listed, Names } from "./names";
 import { lookerOf } from "./seen";
 
 interface LegendProps {
@@ -31,9 +31,7 @@ export function Legend({ digests, cells, shared, small }: LegendProps) {
   const absent = cells.some(({ site }) => !store.reaches(site));
   const { side } = store.columns.value;
   const pictured = side.medium?.kind === "picture" && !isStrip(side);
-  const { contributions } = store.look.value;
-  const named = // patterns are of texts
-    !pictured || store.off.value.length > 0 || cells.some((cell) => foundOf(cell, contributions).length);
+  const named = hasNames(store, cells);
   const listed = store.shading ? null : (store.glanced.value ?? store.wanted.value.at(-1) ?? null);
   return (
     <div class="legend of-atlas">

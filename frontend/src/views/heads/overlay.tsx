@@ -52,7 +52,7 @@ export function Overlay() {
       <p class="legend">{together(useReading(), tell(legend, { what: quantity }), foldSentence(store))}</p>
       <Said />
       <div
-        class={below ? "panels heads-below" : isLine(store) ? "panels lines" : "panels"}
+        class={`panels ${below ? "heads-below" : isLine(store) ? "lines" : litFirst(store) ? "lit-first" : ""}`}
         style={{ columnGap: `${APART}px` }}
       >
         <Panel side="query" axis={rows} room={() => sizes.value.query} />
@@ -72,6 +72,13 @@ const isLine = (store: Store): boolean => {
   const sides = pictured(store);
   return sides.length > 0 && sides.every((side) => isStrip(axisOf(store, side).side));
 };
+
+/** Whether, on a phone, where it looks stands above a picture in which nothing looks: a word does. */
+function litFirst(store: Store): boolean {
+  const { queries } = shownOf(store, []);
+  const places = placesOf(store.rows.value);
+  return store.narrow.value && queries.length > 0 && !queries.some((query) => places?.has(query));
+}
 
 /** The positions of a side that are shown and no patches. */
 function looseOf(store: Store, axis: Axis): number[] {
