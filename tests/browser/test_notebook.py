@@ -210,7 +210,7 @@ def test_traces_of_texts_pictures_and_sounds_show_themselves_and_leave_pictures_
     page.locator(f"{VIEW} .overlay .patches").first.wait_for()
     page.locator(f"{VIEW} [data-word='1']").hover()
     page.locator(f"{VIEW} [data-word='1'].lit").wait_for()
-    assert "the mean of 2 heads of layer 1 listens most at 0.45 s" in page.locator(f"{VIEW} [data-told]").inner_text()
+    assert "layer 1 listens most at 0.45 s (mean of its 2 heads)" in page.locator(f"{VIEW} [data-told]").inner_text()
     stills = page.locator(".regard-still img")
     stills.nth(2).wait_for(state="attached", timeout=240_000)
     assert not any(still.is_visible() for still in stills.all())  # the views stand for them

@@ -21,8 +21,8 @@ export const HEADLINES = {
   inText: ["in this text", "在这段文本中"],
   inInput: ["in this input", "在此输入中"],
   overInputs: ["over {inputs} inputs", "在 {inputs} 个输入中"],
-  inOneOf: ["in the one input shown (of {inputs}), {text}", "在所示的一个输入（共 {inputs} 个）{text}中"],
-  inOneUnsaid: ["in the one input shown (of {inputs})", "在所示的一个输入（共 {inputs} 个）中"],
+  inOneOf: ["in this input (1 of {inputs}), {text}", "在此输入（{inputs} 个之一）{text}中"],
+  inOneUnsaid: ["in this input (1 of {inputs})", "在此输入（{inputs} 个之一）中"],
   headlineNone: [
     "None of the {all} heads follows a named pattern here.",
     "这里 {all} 个头都不符合任何已命名的模式。",
