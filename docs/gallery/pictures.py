@@ -5,12 +5,14 @@ python docs/gallery/pictures.py    # learns, and writes both models and pictures
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from digits import picture, sheet, split
 from learning import KEPT, digit_reader, question, sheet_reader
 
 import regard
+from regard.ablation.saying import said_of
 from regard.trace.trace import Trace
 
 DIGIT = 268  # which of the digits held out is shown alone: a five
@@ -31,12 +33,30 @@ def four() -> Any:
 
 def looked_at() -> Trace:
     """The digit in the ViT: 10 x 10 patches and [CLS]."""
-    return regard.load(digit_reader()).trace(image=digit())
+    model = regard.load(digit_reader())
+    return _said(model, model.trace(image=digit()), image=digit())
 
 
 def asked_about() -> Trace:
     """The sheet and a question in the LLaVA, and what it answers."""
-    return regard.load(sheet_reader()).trace(question(PLACE), image=four(), generate=_ANSWER)
+    model = regard.load(sheet_reader())
+    trace = model.trace(question(PLACE), image=four(), generate=_ANSWER)
+    return _said(model, trace, text=question(PLACE), image=four())
+
+
+def _said(model: Any, trace: Trace, **given: Any) -> Trace:
+    """A trace that knows what the model says, and what without each head of its last kind of attention."""
+    without = {}
+    for site in trace.sites:
+        if site.kind != trace.kinds[-1]:
+            continue
+        for head in site.head_ids:
+            rows = said_of(model, **given, heads=(site.kind, site.layer, head)).rows
+            after = [(row.name, row.after["zero"]) for row in rows]
+            without[f"{site.kind} {site.layer}.{head}"] = sorted(after, key=lambda one: -one[1])
+    labels = [(row.name, row.before) for row in rows]
+    facts = {"labels": sorted(labels, key=lambda one: -one[1]), "labels without": without}
+    return replace(trace, facts={**trace.facts, **facts})
 
 
 def main() -> None:

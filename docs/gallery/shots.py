@@ -103,7 +103,10 @@ HEARD = Shot(
     ("[data-word='1']",),
 )
 TRAINED = "docs/gallery/.trained"
-LEARNED = "`python docs/gallery/pictures.py` trains both models in some minutes, from random weights, and writes the pictures."
+LEARNED = (
+    "`python docs/gallery/pictures.py` trains both models in some minutes, from random weights, and writes the pictures. What the model says without each head "
+    '[it measures and stores in the trace](how-to/see-where-a-vision-model-looks.md#what-it-says-without-a-head), as `trace.facts["labels without"]`.'
+)
 DIGITS = (
     "A ViT of 4 layers of 4 heads that learned from 1,438 handwritten digits; this five is one of 359 held out, of which it reads 97.8 % right. [CLS] looks below "
     "the bar of the five, where a three has ink. Without this head, 11 of 39 fives that were read right are read as threes. The digits are `load_digits` of "

@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 import { axisOf } from "../src/compute/axis";
 import type { Side } from "../src/data/wire";
+import { gridOf } from "../src/marks/framed";
 import { firstLooker, lettersOf, placesOf } from "../src/marks/patches";
 
 const text = ["0,0", "H", "0,2", " ", "i", "[PAD]"];
@@ -51,4 +52,31 @@ test("with no letters read, the first column looks; patches of a picture of seve
   });
   expect(axisOf(grid, "tokens").names.slice(0, 3)).toEqual(["0,0", "0,1", "1,0"]);
   expect(lettersOf(axisOf(grid, "tokens")).size).toBe(0);
+});
+
+test("patches of one grid have numbered rows and columns; those of several tiles have none", () => {
+  const four = [
+    [0, 0, 0.5, 0.5],
+    [0.5, 0, 1, 0.5],
+    [0, 0.5, 0.5, 1],
+    [0.5, 0.5, 1, 1],
+  ];
+  const of = (places: number[][]) => {
+    const side = line({
+      text: ["0,0", "0,1", "1,0", "1,1", "0,0", "[PAD]"],
+      row: [0, 0, 1, 1, 0, null],
+      column: [0, 1, 0, 1, 0, null],
+      spans: { all: () => Float32Array.from(places.flat()) },
+    });
+    const axis = axisOf(side, "tokens");
+    return gridOf(axis, placesOf(axis)!);
+  };
+  const nowhere = Array(4).fill(Number.NaN);
+  const [rows, columns] = of([...four, nowhere, nowhere])!;
+  expect(rows.map(({ number, from, to }) => [number, from, to])).toEqual([
+    [0, 0, 0.5],
+    [1, 0.5, 1],
+  ]);
+  expect(columns.map(({ number }) => number)).toEqual([0, 1]);
+  expect(of([...four, [0.25, 0.25, 0.75, 0.75], nowhere])).toBeNull(); // row 0 of another tile
 });

@@ -66,20 +66,20 @@ test("maps of a picture grow where there are few, and others do not", () => {
   expect(4 * seen.size + seen.panel).toBeLessThan(1440);
 });
 
-test("small pictures stand at the right of large ones where these grow by it, and nothing goes beyond the stage", () => {
+test("small pictures stand below what looks where the other picture grows by it, and nothing goes beyond the stage", () => {
   const [width, height] = [1129, 751]; // in a window of 1440 x 900
   const square = sizesOf({ width, height }, { count: 2, aspect: 1, heads: 4 }, false);
-  expect(square.columns).toBe(1);
-  expect(square.large.width).toBeGreaterThan(420);
-  expect(2 * (square.large.width + APART) + square.small.width).toBeLessThan(width);
-  expect(4 * square.small.height).toBeLessThan(height);
+  expect(square.below).toBe(true);
+  expect(square.key.width).toBeGreaterThan(540);
+  expect(square.query.width).toBeGreaterThan(square.key.width / 2);
+  expect(square.query.width + APART + square.key.width).toBeLessThan(width);
+  expect(square.query.height + square.small.height).toBeLessThan(height);
   const wide = sizesOf({ width, height }, { count: 2, aspect: 1.5, heads: 4 }, false);
-  expect(wide.columns).toBe(0); // as wide as the stage already
-  const tall = sizesOf({ width, height }, { count: 2, aspect: 0.6, heads: 4 }, false);
-  expect(tall.columns).toBe(2);
-  expect(tall.large.height).toBeLessThan(height);
-  expect(sizesOf({ width, height }, { count: 1, aspect: 1, heads: 4 }, false).columns).toBe(0); // words beside it
-  expect(sizesOf({ width: 390, height }, { count: 2, aspect: 1, heads: 4 }, true).columns).toBe(0);
+  expect(wide.query.width + APART + wide.key.width).toBeLessThan(width);
+  const many = sizesOf({ width, height }, { count: 2, aspect: 1, heads: 16 }, false);
+  expect(many.small.width).toBeGreaterThanOrEqual(50);
+  expect(sizesOf({ width, height }, { count: 1, aspect: 1, heads: 4 }, false).below).toBe(false); // words beside it
+  expect(sizesOf({ width: 390, height }, { count: 2, aspect: 1, heads: 4 }, true).below).toBe(false);
 });
 
 test("a moment that nearly every word looks at is where heads rest", () => {

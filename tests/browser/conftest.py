@@ -147,7 +147,7 @@ class Pages(dict[str, Path]):
     def _trace(self, name: str) -> Trace:
         made = {"odd": odd_trace, "seq": sequence_trace, "vision": vision_trace, "many": many_trace}
         made |= {"answered": answered_trace, "long": long_trace, "labelled": labelled_trace}
-        made |= {"asked": asked_trace, "square": lambda: vision_trace(40, 40)}
+        made |= {"asked": asked_trace, "square": lambda: vision_trace(40, 40), "inked": inked_trace}
         if name == "maps":
             return Trace.from_maps(self.pair_trace.attention(0)[None], PAIR)
         return self.pair_trace if name == "pair" else made[name]()
@@ -180,7 +180,9 @@ def sequence_trace() -> Trace:
 def labelled_trace() -> Trace:
     """The picture, with what a classifier says of it."""
     trace = vision_trace()
-    return replace(trace, facts={**trace.facts, "labels": [["flag", 0.75], ["kite", 0.246], ["sail", 0.004]]})
+    labels = [["flag", 0.75], ["kite", 0.246], ["sail", 0.004]]
+    without = {"encoder 1.0": [["kite", 0.9], ["flag", 0.1]], "encoder 1.1": [["flag", 0.7], ["kite", 0.3]]}
+    return replace(trace, facts={**trace.facts, "labels": labels, "labels without": without})
 
 
 def asked_trace() -> Trace:
@@ -226,6 +228,15 @@ def vision_trace(height: int = 40, width: int = 60) -> Trace:
     maps[1, :, 1] = 0.9
     planted = Site("encoder", 1, "encoder", "encoder", (0, 1), maps=maps)
     return Trace({"encoder": side}, (site_of(rng, "encoder", 0, side, side), planted), {"model": "vision"})
+
+
+def inked_trace() -> Trace:
+    """Stripes of ink and paper: the left half of each patch is black, the right one white."""
+    trace = vision_trace(40, 40)
+    pixels = np.zeros((40, 40, 3), np.uint8)
+    pixels[:, np.arange(40) % 10 >= 5] = 255
+    side = replace(trace.side("encoder"), medium=medium_of(read_picture(pixels)))
+    return Trace({"encoder": side}, trace.sites, {"model": "inked"})
 
 
 def many_trace() -> Trace:

@@ -303,7 +303,7 @@ def test_two_inputs_are_compared_with_their_difference(use, minilm):
     until(page, "document.querySelector('[data-do=most]')?.textContent.startsWith('Most differs 5.2: 2')")
     verdict = f"Head 1.8 hardly differs: {100 * distance:.1f}% of its attention moves."
     assert page.inner_text("[data-distance] b") == verdict
-    said = "1.8 differs most at “store”₁₀ (B: “garden”₁₀) → “,”: 0.55 in A, 0.30 in B."
+    said = "1.8 differs most at “store”₁₀ (B: “garden”₁₀) → “,”: 0.553 in A, 0.297 in B."  # as in the list
     assert page.inner_text("[data-distance] p") == said
     first = page.inner_text("[data-most] tbody tr >> nth=0").replace("−", "-").split()
     assert float(first[-1]) == pytest.approx((one - two).flat[abs(one - two).argmax()], abs=0.001)
@@ -317,6 +317,7 @@ def test_two_inputs_are_compared_with_their_difference(use, minilm):
     page.click("[data-do=most]")  # the head that differs most
     until(page, "location.hash.includes('layer=5') && location.hash.includes('heads=2')")
     until(page, "!document.querySelector('[data-do=most]')")
+    assert "“bought” (B: “picked”) → itself" in page.inner_text("[data-distance] p")
     assert page.inner_text("[data-distance] b").startswith("Head 5.2 differs most: 2")
     fill(page, "other-pair", "")
     until(page, "document.querySelectorAll('[data-panel]').length === 2")
@@ -379,7 +380,7 @@ def test_maps_of_a_comparison_use_the_room_and_their_captions_are_whole(use):
             "all => all.filter(e => e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 1).length"
         )
         assert page.eval_on_selector_all("[data-panel] figcaption > *", clipped) == 0
-        assert page.inner_text("[data-most] tbody tr >> nth=0 >> th").split("\n") == ["store₁₀ → “,”", "garden₁₀ → “,”"]
+        assert page.inner_text("[data-most] tbody tr >> nth=0 >> th").split("\n") == ["store₁₀/garden₁₀ → “,”"]
         ticks = page.locator(".app-heads .change-bar span").all_inner_texts()
         most = max(page.eval_on_selector_all("[data-differs]", "all => all.map(e => +e.dataset.value)"))
         assert ticks[0] == "0%" and float(ticks[-1].removesuffix("%")) == pytest.approx(100 * most, rel=0.05)

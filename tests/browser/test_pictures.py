@@ -65,6 +65,7 @@ def test_the_atlas_shows_the_picture_as_each_head_sees_it(show, pages):
     assert box["width"] / box["height"] == pytest.approx(1.5, abs=0.1)  # as the picture
     assert "One picture per head, coloured where [CLS] looks" in page.inner_text(".legend")
     assert page.locator(".thumb .rest").count() == 0
+    assert page.locator(".names .entry, .names [role=radiogroup]").count() == 0  # no pattern of texts is there
 
 
 def test_beside_the_atlas_of_a_picture_is_the_picture_as_the_head_sees_it(show, pages):
@@ -83,9 +84,12 @@ def test_what_is_said_of_a_picture_is_the_look_that_it_shows(show, pages):
     page = show(pages["vision"], "#layer=1&heads=0&queries=2")
     page.wait_for_selector(".patch")
     assert page.inner_text(".headline") == "Head 1.0: row 0, column 1 looks most at row 3, column 3 (90%)."
-    assert page.inner_text(".ranking li >> nth=0").split() == ["3,3", "90%"]
+    first = " ".join(page.inner_text(".ranking li >> nth=0").split())
+    assert first == "row 3, column 3 90%"
     assert "strongest" not in page.inner_text(".inspector")
-    assert "5,2 means row 5, column 2, counted from 0" in page.inner_text(".legend")
+    assert page.locator(".panel h3").all_inner_texts() == ["What looks: row 0, column 1", "Where it looks"]
+    assert "Rows and columns are counted from 0" in page.inner_text(".legend")
+    assert "pattern" not in page.inner_text(".inspector")  # names are of patterns in texts
     page.keyboard.press("Escape")
     until(page, "document.querySelector('.headline').innerText.startsWith('Head 1.0: [CLS] looks most at')")
     assert page.locator(".chip[data-side=query][data-shown]").inner_text() == "[CLS]"
@@ -102,6 +106,8 @@ def test_where_an_answer_is_chosen_it_is_said_what_is_about_to_be_said(show, pag
     page.wait_for_selector(".patch")
     said = "About to say “a”, head 0.0 looks most at row 3, column 3 (67%)."
     assert page.inner_text(".headline") == said
+    assert page.inner_text("[data-said=question] dd").endswith("looks")
+    assert page.inner_text(".panel h3 >> nth=0") == "The picture"  # which does not look: a word does
     page.click("[data-said=answer] .chip >> nth=0")
     said = "Having said “a”, about to say “cat”, head 0.0 looks most at row 0, column 0 (60%)."
     until(page, "text => document.querySelector('.headline').innerText === text", arg=said)
@@ -129,13 +135,14 @@ def test_a_row_of_words_with_a_start_token_alone_is_left_out(show, pages):
     page.wait_for_selector("[data-said=before] [data-shown]")
 
 
-def test_where_pictures_leave_room_at_their_right_the_heads_stand_there(show, pages):
+def test_the_heads_stand_below_what_looks_so_that_what_is_looked_at_is_larger(show, pages):
     page = show(pages["square"], "#layer=1&heads=0", viewport={"width": 1440, "height": 900})
     page.wait_for_selector(".multiple")
     left, right = (page.locator(f".patches >> nth={n}").bounding_box() for n in (0, 1))
     heads = page.locator(".multiples").bounding_box()
-    assert left["y"] == right["y"] and left["width"] == right["width"] == left["height"] > 420
-    assert heads["x"] >= right["x"] + right["width"] and heads["y"] < right["y"]
+    assert left["y"] == right["y"] and left["width"] == left["height"]
+    assert right["width"] == right["height"] > 540
+    assert heads["y"] >= left["y"] + left["height"] and heads["x"] + heads["width"] < right["x"]
     overlay = page.eval_on_selector(".overlay", "e => [e.scrollHeight - e.clientHeight, e.scrollWidth - e.clientWidth]")
     assert overlay == [0, 0]
     page.set_viewport_size({"width": 390, "height": 844})
@@ -168,11 +175,64 @@ def test_a_saved_page_has_the_labels_that_a_classifier_gave(show, pages):
     assert show(pages["vision"]).locator("[data-labels]").count() == 0
 
 
+# The colour at a place of the picture, which begins after the numbers of its rows and columns.
+COLOUR = """(canvas, at) => {
+    const { width, height } = canvas
+    const copy = Object.assign(document.createElement('canvas'), { width, height })
+    const context = copy.getContext('2d', { willReadFrequently: true })
+    context.drawImage(canvas, 0, 0)
+    const edge = 16 * width / canvas.getBoundingClientRect().width
+    const [x, y] = at.map((share, i) => Math.round(edge + share * ([width, height][i] - edge)))
+    return [...context.getImageData(x, y, 1, 1).data.slice(0, 3)]
+}"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_same_share_has_the_same_colour_on_paper_and_on_ink(show, pages, theme):
+    page = show(pages["inked"], "#layer=1&heads=0", color_scheme=theme)
+    page.wait_for_selector(".patch")
+    page.wait_for_timeout(300)  # the picture is decoded
+    of = lambda x: page.eval_on_selector(".patches >> nth=1 >> canvas", COLOUR, [x, 0.79])  # noqa: E731
+    ink, paper = of(0.8), of(0.95)  # both in the patch that is looked at
+    assert max(abs(a - b) for a, b in zip(ink, paper, strict=True)) < 30
+    assert max(paper) - min(paper) > 80  # blue, not grey
+    left = page.eval_on_selector(".patches >> nth=0 >> canvas", COLOUR, [0.95, 0.79])
+    assert left == [255, 255, 255] if theme == "light" else max(left) < 225  # softer on a dark page
+
+
+def test_a_saved_page_says_what_the_model_says_without_a_head_where_the_trace_knows(show, pages):
+    page = show(pages["labelled"], "#layer=1&heads=0")
+    page.wait_for_selector("[data-labels-without='1.0']")
+    rows = [row.split() for row in page.locator("[data-labels-without] li").all_inner_texts()]
+    assert rows == [["kite", "90%"], ["flag", "10%"]]
+    assert page.inner_text("[data-labels-without] h3") == "Without head 1.0"
+    turned = "Without head 1.0 the model says “kite” (90%), not “flag”."
+    assert page.inner_text(".headline").endswith(turned)
+    page.click("[data-multiple='1']")
+    page.wait_for_selector("[data-labels-without='1.1']")
+    assert "the model says" not in page.inner_text(".headline")  # it says the same without head 1.1
+    page = show(pages["labelled"], "#layer=0&heads=0")
+    page.wait_for_selector("[data-labels]")
+    assert page.locator("[data-labels-without]").count() == 0  # nobody asked
+
+
+def test_on_a_phone_what_is_lit_stands_above_a_picture_in_which_nothing_looks(show, pages):
+    page = show(pages["square"], "#layer=1&heads=0", viewport={"width": 390, "height": 844})
+    page.wait_for_selector(".patch")
+    plain, lit = (page.locator(f".patches >> nth={n}").bounding_box() for n in (0, 1))
+    assert lit["y"] < plain["y"]
+    assert lit["x"] >= 16  # the numbers of rows are on the screen
+    page = show(pages["square"], "#layer=1&heads=0&queries=3", viewport={"width": 390, "height": 844})
+    page.wait_for_selector(".patch")
+    looks, lit = (page.locator(f".patches >> nth={n}").bounding_box() for n in (0, 1))
+    assert looks["y"] < lit["y"]
+
+
 def test_pictures_are_as_large_as_there_is_room_and_stand_side_by_side(show, pages):
     page = show(pages["vision"], "#layer=1&heads=0", viewport={"width": 1440, "height": 900})
     page.wait_for_selector(".patch")
     left, right = (page.locator(f".patches >> nth={n}").bounding_box() for n in (0, 1))
-    assert left["y"] == right["y"] and left["width"] == right["width"] > 480
+    assert left["y"] == right["y"] and right["width"] > 560 > left["width"] > 280
     assert page.evaluate(
         "(() => { const e = document.querySelector('.overlay'); return e.scrollHeight <= e.clientHeight })()"
     )

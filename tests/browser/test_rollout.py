@@ -20,10 +20,11 @@ def shares(page):
 
 
 def expected(trace, position, by="weights"):
-    """The same in Python: shares of the tokens that are not special."""
+    """The same in Python: shares of the tokens that are not special, the token itself before the others."""
     row = trace.rollout(by)[position]
     free = [i for i, token in enumerate(trace.tokens) if not token.special]
-    return sorted(row[free] / row[free].sum(), reverse=True)[:12], 1 - row[free].sum()
+    others = sorted((row[i] for i in free if i != position), reverse=True)
+    return np.array([row[position], *others])[:12] / row[free].sum(), 1 - row[free].sum()
 
 
 def test_shares_are_those_of_python_and_a_click_asks_about_another_token(show, pages, pair_trace):
@@ -66,7 +67,7 @@ def test_the_parts_of_a_bar_add_up_to_a_hundred(show, pages):
     assert whole > 8
 
 
-def test_the_finding_stands_above_and_colours_tell_more_from_less_than_even(show, pages):
+def test_the_finding_stands_above_and_colours_tell_more_from_less_than_even(show, pages, pair_trace):
     page = show(pages["pair"], "#view=rollout&queries=3")
     page.wait_for_selector("[data-finding]")
     still(page)
@@ -76,15 +77,24 @@ def test_the_finding_stands_above_and_colours_tell_more_from_less_than_even(show
     rows = page.eval_on_selector_all(".rollout-ranked [data-share]", read)
     for _, _, times, colour in rows:
         red, _, blue = (int(part) for part in colour[4:-1].split(","))
-        assert (blue > red) == (times >= 1)
-    name, _, times, _ = max(rows, key=lambda row: row[2])
+        assert (blue > red + 60) == (times >= 1)  # blue or grey
     said = page.inner_text("[data-finding]")
-    asked = page.locator(".rollout .token[aria-pressed=true]").get_attribute("data-position") == "3"
-    assert asked and f", {times:.2g} × an even share." in said and name.rstrip("₀₁₂₃₄₅₆₇₈₉") in said
+    last = pair_trace.rollout("weights")[3]
+    first = page.inner_text(".mixing [data-layers='1'] [data-part=itself]").removesuffix("%")
+    told = re.fullmatch(
+        r"After 1 layer, ([\d.]+)% of “to” is still itself; after 3 layers ([\d.]+)%, and (\d+)% of what ends up in it "
+        r"comes from \[CLS\] and \[SEP\]\.",
+        said,
+    )
+    assert told and round(float(told[1])) == int(first)
+    assert float(told[2]) == pytest.approx(100 * last[3], abs=0.51)
     rests = float(page.get_attribute("[data-rests]", "data-rests"))
-    assert said.startswith(f"After 3 layers, {100 * rests:.0f}% of “to” comes from [CLS] and [SEP]. Of the rest, ")
+    assert int(told[3]) == round(100 * rests)
+    name, _, times, _ = max(rows[1:], key=lambda row: row[2])  # the first is the token itself
+    below = page.inner_text(".rollout-said p")
+    assert f", {times:.2g} × an even share." in below and name.rstrip("₀₁₂₃₄₅₆₇₈₉").strip("“”") in below
     most = page.locator(".rollout-ranked [data-share]", has_text=f"{times:.2g} ×").locator(".value").all_inner_texts()
-    assert re.search(r"stands out most: (.+%),", said)[1] in most  # as the list has it
+    assert re.search(r"stands out most: (.+%),", below)[1] in most  # as the list has it
     assert page.locator(".rollout-scale span").all_inner_texts() == ["½ ×", "1 ×", "2 ×"]
 
 
@@ -93,7 +103,7 @@ def test_shares_in_the_list_are_of_the_whole_and_what_rests_is_the_remainder(sho
     page.wait_for_selector("[data-rests]")
     still(page)
     row = pair_trace.rollout("weights")[16]
-    assert "% of “berries” comes from" in page.inner_text("[data-finding]")  # without the mark of a piece
+    assert "% of “berries” is still itself" in page.inner_text("[data-finding]")  # without the mark of a piece
     read = "all => all.map(row => ['.name', '.value'].map(part => row.querySelector(part).textContent))"
     said = dict(page.eval_on_selector_all(".rollout-ranked [data-share]", read))
     assert float(said["berries"].removesuffix("%")) == pytest.approx(100 * row[16], abs=0.51)
@@ -107,7 +117,7 @@ def test_where_a_token_only_rests_the_roll_out_says_so_and_tells_no_others_apart
     saved = save_html(Trace.from_maps(maps, "a b c d".split(), causal=True), tmp_path / "rests.html")
     page = show(saved, "#view=rollout")
     page.wait_for_selector("[data-finding]")
-    assert "100% of “d” comes from “a”, where heads rest" in page.inner_text("[data-finding]")
+    assert "100% of what ends up in “d” comes from “a”, where heads rest" in page.inner_text("[data-finding]")
     assert page.locator(".rollout-scale").count() == 0
     assert set(page.locator(".rollout-ranked .times").all_inner_texts()) == {""}
 
@@ -144,7 +154,8 @@ def test_the_line_of_the_token_itself_is_explained(show, pages):
     lines = dict(page.eval_on_selector_all(".rollout-ranked [data-share]", read))
     own = lines.pop("berries")
     assert len(set(lines.values())) == 1 and own > max(lines.values())
-    assert "The line of “berries” itself stands farther right" in page.inner_text(".rollout-ranked")
+    assert page.inner_text(".rollout-ranked [data-share] >> nth=0").startswith("berries")  # apart from the others
+    assert "Its line stands farther right" in page.inner_text(".rollout-ranked .own-line")
 
 
 def test_small_first_parts_have_their_number_before_the_bar(show, pages):
@@ -176,7 +187,7 @@ def test_a_saved_picture_has_the_question_the_text_and_the_shares(show, pages, t
     page.wait_for_selector("[data-asked='3']")
     texts, name = picture(page, tmp_path / "picture.svg")
     assert name == "regard-rollout.svg"
-    assert any("comes from [CLS] and [SEP]" in text for text in texts)
+    assert any("% of “to” is still itself" in text for text in texts)
     assert "bought" in texts and texts[-1].startswith("pair · ")
 
 
@@ -188,7 +199,7 @@ def test_kinds_that_cannot_be_multiplied_say_why(show, pages):
     page.click("[data-value=encoder]")
     page.wait_for_selector("[data-asked='3']")
     page.click("[data-tool=language]")
-    until(page, "document.querySelector('.rollout-said').textContent.includes('最突出')")
+    until(page, "document.querySelector('.rollout-said').textContent.includes('还有')")
     vision = show(pages["vision"], "#view=rollout")
     until(vision, "document.querySelector('.notice')?.textContent.includes('shown for texts')")
 

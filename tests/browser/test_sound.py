@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -156,6 +158,25 @@ def test_a_picture_of_the_view_names_its_axis_and_its_colours(show, spoken_page,
     assert {"time, seconds", "attention weight / the row's largest", "tried", "“.”", "0 s"} <= set(texts)
     assert {"high", "low", "attention", "50%", "0"} <= set(texts)  # what goes up, and how far
     assert texts[0].startswith("Before “tried” is written, head 0.0 ") and "planted" in texts[-1]
+
+
+def test_words_that_are_there_twice_have_their_number_and_the_caption_is_short(show, tmp_path):
+    trace = spoken()
+    side = trace.side("decoder")
+    again = replace(side.tokens[4], text=" ever")
+    side = replace(side, tokens=(*side.tokens[:4], again))
+    saved = save_html(replace(trace, sides={**trace.sides, "decoder": side}), tmp_path / "a.html", report=False)
+    page = show(saved, "#view=sound&kind=cross&layer=0&heads=0")
+    page.wait_for_selector("[data-word='2']")
+    page.wait_for_timeout(100)
+    with page.expect_download() as waiting:
+        page.click("[data-tool=save]")
+    svg = ElementTree.parse(waiting.value.path()).getroot()
+    texts = ["".join(element.itertext()) for element in svg.iter("{http://www.w3.org/2000/svg}text")]
+    assert [text for text in texts if text.startswith(("ever", "tried"))] == ["ever₂", "tried", "ever₄"]
+    assert page.locator("[data-word]").all_inner_texts() == ["ever", "tried", "ever"]  # a sentence has no numbers
+    said = page.locator(".sound-said > .sound-more").inner_text()
+    assert said.startswith("Row: what it hears just before writing the word. Blue:")
 
 
 def test_pages_of_texts_have_no_such_view(show, pages):

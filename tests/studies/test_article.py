@@ -94,6 +94,13 @@ def test_bars_of_shares_end_at_one_and_others_at_the_largest():
     assert "width:100.0%" in chart_markup(counted("Counts.", {"a": 4, "b": 2}))
 
 
+def test_bars_below_chance_are_grey():
+    bars = [Bar("a", 0.5, 0.1), Bar("b", 0.05, 0.1), Bar("c", 0.02)]
+    assert [bar.below for bar in bars] == [False, True, False]
+    assert chart_markup(Chart("Shares.", bars, top=1.0, tick="chance")).count('<i class=below style="width:5.0%">') == 1
+    assert "below" not in chart_markup(Chart("Two.", bars, top=1.0, tick="arrives", bar="looked at"))
+
+
 def test_a_list_of_studies_has_the_numbers_themselves():
     """A number that is rounded twice may be 0.35 in the report and 0.34 in the list."""
     (bar,) = Chart("", [Bar("a", 0.34501, 0.12345678)]).record["bars"]

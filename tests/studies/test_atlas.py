@@ -143,3 +143,5 @@ def test_the_atlas_of_a_report_shows_names_and_numbers_of_the_corpus(minilm, cor
     counts = named["measure"].value_counts()
     first = result.findings[0]  # says the longest bars of the chart
     assert all(f"“{name}” ({counts[name]})" in first for name, *_ in result.chart.record["bars"][:2])
+    more = len(named) - len(named.drop_duplicates(["kind", "layer", "head"]))
+    assert (f"; {more} of these" in result.chart.about) == (more > 0)

@@ -93,3 +93,13 @@ def test_what_is_of_some_rows_alone_is_not_called_a_share_of_all_attention(bert,
     assert "of all its attention there" in said["[SEP]"]
     assert result.findings[-1].endswith("is the mean over the inputs that have one (not all have a “.” or “,”).")
     assert not {"other to [SEP]", "[SEP] to [SEP]"} & {bar.name for bar in result.chart.bars}
+
+
+def test_how_much_attention_rests_over_all_layers_is_said_and_bars_below_chance_are_told(bert, corpus):
+    result = regard.study.tokens(bert, corpus)
+    layers = result.tables["encoder: by layer, mean over heads"]
+    share = layers[["[CLS]", "[SEP]"]].mean().sum()
+    (said,) = [one for one in result.findings if one.startswith("Over all layers")]
+    assert f"{share:.0%} of all attention goes to [CLS] and [SEP], where heads rest (chance: " in said
+    below = any(bar.value < bar.chance for bar in result.chart.bars)
+    assert ("grey: less than that" in result.chart.tick) == below

@@ -54,7 +54,7 @@ def test_a_figure_of_a_sound_says_what_it_shows_and_what_it_leaves_out(trace):
         assert part in below
     assert "50% of the attention falls on the padding after the recording, not drawn" in below
     svg = " ".join(ElementTree.fromstring(both.svg()).itertext())
-    for part in ("time, seconds", "attention weight / the row's largest", "frequency", "is written next"):
+    for part in ("time, seconds", "attention weight / the row's largest", "frequency", "word being written"):
         assert part in svg
 
 

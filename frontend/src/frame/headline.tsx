@@ -10,6 +10,7 @@ import { formOf, type Store } from "../state/store";
 import { together } from "../words";
 import { quoted } from "../words/quoted";
 import { type Say, useSay, useStore } from "./context";
+import { turnTold } from "./labels";
 import { isPictured, isVision, lookTold, pinned, spotOf } from "./pictured";
 import { doesFor, ledeOf, MOSTLY, placeFor, whoseOf, wordFor } from "./report";
 import { bestOf, lookFor, strongestLook } from "./strongest";
@@ -143,7 +144,10 @@ function mostPointed(store: Store, all: number, tell: Say): string | null {
   if (best.key < 0) return null;
   const from = spotOf(rows, query, tell);
   const to = spotOf(columns, best.key, tell);
-  return tell("headlinePointed", { all, place: best.head, from, to, value: `${percent(best.value)}%` });
+  const [layer, head] = best.head.split(".").map(Number);
+  const site = sites.find((one) => one.layer === layer && one.heads.includes(head))!;
+  const said = { all, place: best.head, from, to, value: `${percent(best.value)}%` };
+  return together(tell("headlinePointed", said), turnTold(store, { site, head }, tell));
 }
 
 /** What some heads of a name do: "looks" of one, "look" of several. */
@@ -203,7 +207,8 @@ function ofPicture(store: Store, tell: Say): string | null {
     return tell("headlineRests", { place, what: ledeOf(store, cell, tell)[0] });
   if (found.length) return tell("headlineDoes", { place, does: doesFor(tell, found[0]), example });
   const rest = restOf(cell, contributions);
-  if (!rest || rest.share < MOSTLY) return lookTold(store, shown, tell, place);
+  if (!rest || rest.share < MOSTLY)
+    return together(lookTold(store, shown, tell, place), turnTold(store, cell, tell));
   const where = placeFor(tell, rest.place);
   const whose = whoseOf(store, cell.site, tell);
   return tell("headlineHereMostly", { place, share: percent(rest.share), where, whose, example });

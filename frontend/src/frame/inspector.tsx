@@ -16,7 +16,7 @@ import type { Key } from "../words";
 import { listedName } from "../words/quoted";
 import { useSay, useStore } from "./context";
 import { Labels } from "./labels";
-import { isPictured, shownOf } from "./pictured";
+import { isPictured, listedNames, shownOf } from "./pictured";
 import { Cautions, Findings } from "./report";
 import { Switch } from "./switch";
 import { PairWorth } from "./worth";
@@ -158,7 +158,7 @@ function Chosen() {
       {queries.length > 0 && toKeys.length > 0 && !store.view.lists && (
         <Ranking
           title={title(store.rows.value.names, queries, "looksAt", "theseLookAt")}
-          labels={store.columns.value.names}
+          labels={listedNames(store.columns.value, tell)}
           entries={strongest(toKeys, shown.columns.mask, LISTED)}
           share={!contributions && queries.length === 1}
           lit={store.hover.value.query === null ? null : store.hover.value.key}
@@ -172,7 +172,7 @@ function Chosen() {
       {keys.length > 0 && toQueries.length > 0 && (
         <Ranking
           title={title(store.columns.value.names, keys, "lookedAtBy", "theseLookedAt")}
-          labels={store.rows.value.names}
+          labels={listedNames(store.rows.value, tell)}
           entries={strongest(toQueries, shown.rows.mask, LISTED)}
           share={!contributions && keys.length === 1}
           lit={store.hover.value.key === null ? null : store.hover.value.query}

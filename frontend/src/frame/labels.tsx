@@ -1,7 +1,9 @@
-// The labels that a classifier gave, as the trace has them: for pages without a model that could be asked.
+// What the model said, and what without a head, as the trace has it: for pages without a model that could be asked.
 
+import type { Cell } from "../data/report";
 import { hundredths } from "../marks/scales";
-import { useSay, useStore } from "./context";
+import type { Store } from "../state/store";
+import { type Say, useSay, useStore } from "./context";
 
 type Label = [name: string, chance: number];
 
@@ -17,13 +19,45 @@ function told(labels: readonly Label[]): Label[] {
   });
 }
 
+/** What the model says without a head, where the trace knows. */
+export function labelsWithout({ page }: Store, { site, head }: Cell): readonly Label[] | null {
+  const known = page.facts["labels without"] as Record<string, Label[]> | undefined;
+  return known?.[`${site.kind} ${site.layer}.${head}`] ?? null;
+}
+
+/** That the model says something else without a head, in a sentence; null where it does not, or nobody knows. */
+export function turnTold(store: Store, cell: Cell, tell: Say): string | null {
+  const [before] = (store.page.facts.labels ?? []) as Label[];
+  const [after] = labelsWithout(store, cell) ?? [];
+  if (!before || !after || before[0] === after[0]) return null;
+  return tell("saysInstead", {
+    place: `${cell.site.layer}.${cell.head}`,
+    label: after[0],
+    chance: hundredths(after[1]),
+    before: before[0],
+  });
+}
+
 export function Labels() {
+  const store = useStore();
   const tell = useSay();
-  const labels = useStore().page.facts.labels as Label[] | undefined;
+  const labels = store.page.facts.labels as Label[] | undefined;
   if (!labels?.length) return null;
+  const cell = store.pointed.value ?? { site: store.site.value, head: store.lead };
+  const without = labelsWithout(store, cell);
+  const place = `${cell.site.layer}.${cell.head}`;
   return (
-    <section class="ranking" data-labels>
-      <h3>{tell("says")}</h3>
+    <>
+      <Bars title={tell("says")} labels={labels} />
+      {without && <Bars title={tell("saysWithout", { place })} labels={without} place={place} />}
+    </>
+  );
+}
+
+function Bars({ title, labels, place }: { title: string; labels: readonly Label[]; place?: string }) {
+  return (
+    <section class="ranking" data-labels={place ? undefined : ""} data-labels-without={place}>
+      <h3>{title}</h3>
       <ol>
         {told(labels).map(([name, chance]) => (
           <li key={name} data-bar={chance}>

@@ -44,6 +44,10 @@ export function spotOf(axis: Axis, position: number, tell: Say): string {
   return axis.special[position] ? text : tell("spotWord", { text });
 }
 
+/** Names of positions in a list: row 5, column 2 of a patch. */
+export const listedNames = (axis: Axis, tell: Say): string[] =>
+  axis.names.map((name, position) => (isSpot(axis, position) ? spotOf(axis, position, tell) : name));
+
 /** The positions of a side that are shown, strongest first, with their values. */
 export function ranked(
   store: Store,

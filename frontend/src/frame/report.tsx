@@ -6,6 +6,7 @@ import { figure, hundredths, percent } from "../marks/scales";
 import type { Store } from "../state/store";
 import { isKey } from "../words";
 import { type Say, useSay, useStore } from "./context";
+import { isVision } from "./pictured";
 import { bestOf, strongestOf } from "./strongest";
 import { MostWorth } from "./worth";
 
@@ -70,7 +71,8 @@ export function doingOf(store: Store, cell: Cell, tell: Say): string {
   const does = actsOf(cell, contributions, tell);
   const rests = foundOf(cell, contributions).some(({ name }) => isResting(name));
   if (rests) return ledeOf(store, cell, tell)[0];
-  return does.length ? tell("ledeDoes", { does: does.join(tell("comma")) }) : tell("noPattern");
+  if (!does.length) return isVision(store) ? "" : tell("noPattern");
+  return tell("ledeDoes", { does: does.join(tell("comma")) });
 }
 
 const actsOf = (cell: Cell, contributions: boolean, tell: Say): string[] =>
@@ -90,13 +92,9 @@ export function ledeOf(store: Store, cell: Cell, tell: Say): string[] {
   if (found.some(({ name }) => isResting(name)))
     return [tell("ledeAlways", { place, share: share ?? 100, whose })];
   const left = 100 - (share ?? 0);
-  const awake = !does
-    ? tell("noPattern")
-    : share !== null && left
-      ? tell("ledeOther", { does, left })
-      : tell("ledeDoes", { does });
-  if (share === null) return [awake];
-  return [tell("ledeRests", { place, share, whose }), awake];
+  const acts = share !== null && left ? tell("ledeOther", { does, left }) : tell("ledeDoes", { does });
+  const awake = does ? [acts] : isVision(store) ? [] : [tell("noPattern")]; // names are of patterns in texts
+  return share === null ? awake : [tell("ledeRests", { place, share, whose }), ...awake];
 }
 
 /** Whose attention is counted where it is said how much of it rests: special tokens and the first one are left out. */

@@ -99,8 +99,9 @@ export function raster(
   return found;
 }
 
-const VEIL = { light: 0.6, dark: 0.7 }; // how far the picture is covered where nothing is looked at
-const TINT = { light: 0.6, dark: 0.78 }; // how strongly the place with most attention is coloured
+const VEIL = { light: 0.7, dark: 0.8 }; // how far the picture is covered where nothing is looked at
+const TINT = { patch: 0.9, light: 0.6 }; // how strongly the place with most attention is coloured: a patch as on ink so on paper
+const DIMMED = { light: 1, dark: 0.8 }; // how bright the picture itself is, beside a dark ground
 const COARSE = 12; // patches across up to which each has one colour: larger ones would be blurred
 const ROOT = 0.7; // the power of a share that is seen: a faint look is still one
 
@@ -147,14 +148,15 @@ function lit(
   { theme, ground, band, accent }: Palette,
 ): HTMLCanvasElement {
   const [light, over] = blank(width, height);
-  over.imageSmoothingEnabled = Math.max(mask.width, mask.height) > COARSE;
+  const smooth = Math.max(mask.width, mask.height) > COARSE;
+  over.imageSmoothingEnabled = smooth;
   over.drawImage(mask, 0, 0, width, height);
   over.globalCompositeOperation = "source-in";
   over.imageSmoothingEnabled = true;
   if (image) over.drawImage(image, 0, 0, width, height);
   over.globalCompositeOperation = "source-atop";
   over.fillStyle = accent;
-  over.globalAlpha = image ? TINT[theme] : 1;
+  over.globalAlpha = image ? (smooth ? TINT.light : TINT.patch) : 1;
   over.fillRect(0, 0, width, height);
   const [canvas, context] = blank(width, height);
   context.fillStyle = image ? ground : band;
@@ -186,51 +188,15 @@ export function litPicture(
 ): void {
   const { x, y, width, height } = at;
   if (!values.length) {
+    pen.rect(x, y, width, height, { colour: image ? colours.ground : colours.band });
     if (image) pen.image(image, x, y, width, height);
-    else pen.rect(x, y, width, height, { colour: colours.band });
+    if (image) pen.rect(x, y, width, height, { colour: colours.ground, alpha: 1 - DIMMED[colours.theme] });
     return;
   }
   const mean = (position: number) => values.reduce((sum, row) => sum + row[position], 0) / values.length;
   const size = rasterSize(places);
   const pixels = [Math.round(SHARP * width), Math.round(SHARP * height)] as const;
   pen.image(lit(image, masked(raster(places, mean, size), size), pixels, colours), x, y, width, height, true);
-}
-
-export interface Framed {
-  position: number;
-  label: string; // what stands beside the frame
-}
-
-const LETTER = 7.3; // pixels of a letter of a label
-const LINE = 18; // its height
-
-/** Frames around patches, each with its label. */
-export function framePatches(
-  pen: Pen,
-  places: ReadonlyMap<number, Box>,
-  framed: readonly Framed[],
-  at: Canvas,
-  colours: Palette,
-): void {
-  for (const { position, label } of framed) {
-    const box = places.get(position);
-    if (!box) continue;
-    const [l, r] = [box[0], box[2]].map((share) => at.x + share * at.width);
-    const [t, b] = [box[1], box[3]].map((share) => at.y + share * at.height);
-    for (const [wide, colour] of [
-      [5, colours.ground],
-      [2, colours.ink],
-    ] as const) {
-      const [a, z] = [l - wide / 2, r + wide / 2]; // so that corners are closed
-      pen.lines([a, t, z, t, r, t, r, b, z, b, a, b, l, b, l, t], 4, wide, { colour });
-    }
-    if (!label) continue;
-    const wide = label.length * LETTER + 8;
-    const left = Math.min(Math.max(at.x, (l + r - wide) / 2), at.x + at.width - wide);
-    const top = b + 4 + LINE <= at.y + at.height ? b + 4 : t - 4 - LINE;
-    pen.rect(left, top, wide, LINE, { colour: colours.ground, alpha: 0.88 });
-    pen.text(left + wide / 2, top + LINE / 2, label, { colour: colours.ink, size: 12, align: "middle" });
-  }
 }
 
 /** The position whose middle is nearest to one's in a direction; itself at the edge. */

@@ -94,6 +94,7 @@ interface Look {
   size: number;
   least: number; // that a word is wide
   above: number; // where the text begins
+  apart?: number; // from line to line at least, in sizes of its letters; room for arcs where nothing is said
 }
 
 /** Words in lines; lines as far apart as `room` allows. Positions make no second line. */
@@ -110,12 +111,14 @@ export function setting(
   return plain.lines === 1 && whole.lines > 1 ? plain : whole;
 }
 
+const ROOMY = 2.9;
+
 function placedIn(
   axis: Axis,
   list: readonly number[],
   width: number,
   room: number,
-  { size, least, above }: Look,
+  { size, least, above, apart: close = ROOMY }: Look,
   indexed: boolean,
 ): Setting {
   const words: Placed[] = [];
@@ -139,7 +142,7 @@ function placedIn(
     }
   });
   const lines = (words.at(-1)?.line ?? 0) + 1;
-  const apart = Math.max(size * 2.9, Math.min(size * (lines > 2 ? 7 : 16), room / lines));
+  const apart = Math.max(size * close, Math.min(size * (lines > 2 ? 7 : 16), room / lines));
   for (const word of words) word.y = above + (word.line + 0.5) * apart;
   // A single line stands in the middle of what is free.
   const left = lines === 1 ? (width - x) / 2 : EDGE;

@@ -14,8 +14,8 @@ export const HEADLINES = {
   inText: ["In this text", "在这段文本中"],
   inInput: ["In this input", "在此输入中"],
   overInputs: ["Over {inputs} inputs", "在 {inputs} 个输入中"],
-  inOneOf: ["In one of {inputs} inputs, {text}", "在 {inputs} 个输入之一{text}中"],
-  inOneUnsaid: ["In one of {inputs} inputs", "在 {inputs} 个输入之一中"],
+  inOneOf: ["In this input (1 of {inputs}), {text}", "在此输入（{inputs} 个之一）{text}中"],
+  inOneUnsaid: ["In this input (1 of {inputs})", "在此输入（{inputs} 个之一）中"],
   headlineNone: [
     "None of the {all} heads follows a named pattern here.",
     "这里 {all} 个头都不符合任何已命名的模式。",

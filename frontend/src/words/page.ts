@@ -192,6 +192,11 @@ export const PAGE = {
   ],
   sampledLine: ["Based on one row in {n}.", "按每 {n} 行取一行计算。"],
   name_type: ["type", "类型"],
+  saysWithout: ["Without head {place}", "去掉头 {place} 之后"],
+  saysInstead: [
+    "Without head {place} the model says “{label}” ({chance}), not “{before}”.",
+    "去掉头 {place}，模型说的是“{label}”（{chance}），而不是“{before}”。",
+  ],
   noPattern: [
     "No named pattern fits enough tokens here; in another input it may have a name.",
     "此处没有哪个已命名的模式与足够多的词元相符；换一个输入，它可能会有名称。",

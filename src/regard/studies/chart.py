@@ -22,6 +22,11 @@ class Bar(NamedTuple):
     chance: float = nan
     note: str = ""
 
+    @property
+    def below(self) -> bool:
+        """Whether it is less than chance: drawn quietly."""
+        return self.value < self.chance  # never where chance is nan
+
 
 @dataclass(frozen=True)
 class Chart:
@@ -62,7 +67,8 @@ def bars_markup(bars: Sequence[Bar], number: str = "{:.2f}", top: float = 0.0, *
         if paired:  # each number in the colour of its bar
             own = [f"<em>{own[0]}</em>", f"<em class=second>{_shown(bar.chance, number)}</em>"]
         note = f" <small>{html.escape(bar.note)}</small>" if bar.note else ""
-        drawn = f'<i style="width:{100 * max(bar.value, 0) / top:.1f}%"></i>{_second(bar, top, paired)}'
+        quiet = " class=below" if bar.below and not paired else ""
+        drawn = f'<i{quiet} style="width:{100 * max(bar.value, 0) / top:.1f}%"></i>{_second(bar, top, paired)}'
         kind = " class=pair" if paired else ""
         lines.append(
             f"<dt>{html.escape(bar.name)}</dt><dd><span{kind}>{drawn}</span><b>{' · '.join(own)}{note}</b></dd>"

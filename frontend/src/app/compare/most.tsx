@@ -1,8 +1,7 @@
 // Where two heads differ most, in a sentence and as a table.
 
 import { largest } from "../../data/report";
-import { useStore } from "../../frame/context";
-import { brief } from "../../marks/scales";
+import { type Say, useStore } from "../../frame/context";
 import { listedName, quoted } from "../../words/quoted";
 import { useSession, useTell } from "../context";
 import { besides, type Cell, type Difference, otherWords, shareText } from "./difference";
@@ -10,31 +9,15 @@ import { type Heads, headName } from "./sides";
 
 type Props = Heads & { difference: Difference };
 
-/** A pair of tokens; where those of A and B differ, both. */
-function useName({ a, b }: Heads): (cell: Cell) => string {
-  const tell = useTell();
-  const differ = otherWords(a, b);
-  const name = (own: string[], other: string[], at: number, marked: boolean[]) =>
-    marked[at] ? tell("eitherToken", { a: quoted(own[at]), b: quoted(other[at]) }) : quoted(own[at]);
-  return ({ query, key }) =>
-    tell("pointed", {
-      query: name(a.rows.names, b.rows.names, query, differ.rows),
-      key: name(a.columns.names, b.columns.names, key, differ.columns),
-    });
-}
+type Named = (own: string, other: string | null) => string;
 
-/** The same in two lines: the tokens of A, and where they are others those of B. */
-function Where({ a, b, cell: { query, key } }: Heads & { cell: Cell }) {
-  const tell = useTell();
+/** A pair of tokens, each with that of B where it is another one; a token that looks at itself is named once. */
+function pairIn({ a, b }: Heads, { query, key }: Cell, named: Named, tell: Say): string {
   const differ = otherWords(a, b);
-  const of = ({ rows, columns }: Heads["a"]) =>
-    tell("pointed", { query: listedName(rows.names[query]), key: listedName(columns.names[key]) });
-  return (
-    <>
-      <span>{of(a)}</span>
-      {(differ.rows[query] || differ.columns[key]) && <span class="quiet">{of(b)}</span>}
-    </>
-  );
+  const itself = a.site.query === a.site.key && query === key;
+  const to = () => named(a.columns.names[key], differ.columns[key] ? b.columns.names[key] : null);
+  const from = named(a.rows.names[query], differ.rows[query] ? b.rows.names[query] : null);
+  return tell("pointed", { query: from, key: itself ? tell("itself") : to() });
 }
 
 const LITTLE = 0.25; // of what the head that differs most does
@@ -42,7 +25,8 @@ const LITTLE = 0.25; // of what the head that differs most does
 /** How much the head that is shown differs and where, and which one differs most. */
 export function Verdict({ difference, every, ...heads }: Props & { every: ReadonlyMap<string, number> }) {
   const tell = useTell();
-  const name = useName(heads);
+  const name: Named = (a, b) =>
+    b === null ? quoted(a) : tell("eitherToken", { a: quoted(a), b: quoted(b) });
   const session = useSession();
   const store = useStore();
   const { distance, cells } = difference;
@@ -51,6 +35,7 @@ export function Verdict({ difference, every, ...heads }: Props & { every: Readon
   const most = every.size ? largest(every) : null;
   const elsewhere = most && most.head !== head && most.value > 0 ? most : null;
   const [first] = cells;
+  const [a, b] = first ? besides(first.a, first.b, Math.abs(first.a - first.b)) : ["", ""];
   const little = elsewhere && distance < LITTLE * elsewhere.value;
   const key = elsewhere ? (little ? "differsLittle" : "differsOne") : most ? "differsTop" : "differsOne";
   const none = elsewhere ? tell("differsNot", { head }) : tell("theSame");
@@ -68,9 +53,7 @@ export function Verdict({ difference, every, ...heads }: Props & { every: Readon
         </button>
       )}
       {first && (
-        <p dir="auto">
-          {tell("differMost", { head, cell: name(first), a: brief(first.a), b: brief(first.b) })}
-        </p>
+        <p dir="auto">{tell("differMost", { head, cell: pairIn(heads, first, name, tell), a, b })}</p>
       )}
     </div>
   );
@@ -79,6 +62,8 @@ export function Verdict({ difference, every, ...heads }: Props & { every: Readon
 /** The cells that differ most. */
 export function Most({ difference: { cells }, ...heads }: Props) {
   const tell = useTell();
+  const name: Named = (a, b) =>
+    b === null ? listedName(a) : tell("eitherInList", { a: listedName(a), b: listedName(b) });
   if (!cells.length) return null;
   const top = Math.abs(cells[0].a - cells[0].b);
   return (
@@ -100,7 +85,7 @@ export function Most({ difference: { cells }, ...heads }: Props) {
             return (
               <tr key={`${cell.query} ${cell.key}`}>
                 <th scope="row" class="name" dir="auto">
-                  <Where {...heads} cell={cell} />
+                  {pairIn(heads, cell, name, tell)}
                 </th>
                 <td class="number">{one}</td>
                 <td class="number">{two}</td>

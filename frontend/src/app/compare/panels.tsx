@@ -2,6 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import type { Axis } from "../../compute/axis";
 import { type Say, useStore } from "../../frame/context";
 import { mark, stage } from "../../frame/drawn";
 import { followWidth } from "../../frame/scroller";
@@ -21,11 +22,11 @@ import {
 } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import { together } from "../../words";
-import { quoted } from "../../words/quoted";
+import { listedName, quoted } from "../../words/quoted";
 import { useSession, useTell } from "../context";
 import type { Session } from "../session";
 import { besides, type Difference, otherWords, type Picture } from "./difference";
-import { acrossOf, GAP, NARROW, type Panel, panelsOf, placed, widthOf } from "./placing";
+import { acrossOf, GAP, NARROW, type Panel, panelsOf, placed, topOf, widthOf } from "./placing";
 import { type Heads, headName } from "./sides";
 
 const BAR = 10; // pixels between a map and its colours
@@ -42,7 +43,7 @@ export function Panels({ a, b, difference }: Heads & { difference: Difference })
   const cell = useSignal<Cell>(null);
   useLayoutEffect(() => followWidth(holder.current!, width), []);
   const { panels, scale, shared } = placed(panelsOf(a, b, difference), width.value);
-  const top = Math.max(difference.a.top, difference.b.top);
+  const top = topOf(panels);
   drawn.use(store, () => ({ panels, top }), [a, b, difference]);
   const legendSide = store.theme.value === "dark" ? "legendSideDark" : "legendSide";
   const [one, two] = whatOf(session, tell);
@@ -110,7 +111,7 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
   return Math.max(...heights);
 }
 
-/** The colours of weights up to the largest of A and B. */
+/** The colours of weights up to the largest of A and B that does not rest. */
 const weights = (top: number, theme: Theme) => ({ stops: rampStops(theme, STEPS), ticks: ticks(top, false) });
 
 /** The colours of A and B, below both. */
@@ -226,7 +227,9 @@ function draw(
   const here = cell && cell.query < rows.count && cell.key < columns.count ? cell : null;
   const frame = { left, top: above, width: wide, height: high };
   const lit = { rows: here ? [here.query] : [], columns: here ? [here.key] : [] };
-  axes(pen, rows, columns, frame, { x: 0, y: 0, scale }, lit, colours);
+  const name = (axis: Axis, position: number, side: string) =>
+    side === "key" ? axis.names[position] : listedName(axis.names[position]); // quotation marks crowd turned names
+  axes(pen, rows, columns, frame, { x: 0, y: 0, scale }, lit, colours, name);
   if (here) {
     const [x, y, s] = [left + here.key * scale, above + here.query * scale, Math.max(3, scale)];
     const box = [x, y, x + s, y, x + s, y, x + s, y + s, x + s, y + s, x, y + s, x, y + s, x, y];

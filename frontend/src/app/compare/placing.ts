@@ -54,6 +54,19 @@ function aligned(panels: Omit<Panel, "labels">[]): Panel[] {
   return panels.map((panel) => ({ ...panel, labels: [wide(panel.rows), above] }));
 }
 
+/** Where the colours of A and B end: at the largest weight that does not rest. */
+export function topOf(panels: readonly Panel[]): number {
+  let [awake, all] = [0, 0];
+  for (const { id, picture, rests } of panels) {
+    if (id === "both") continue;
+    all = Math.max(all, picture.top);
+    picture.values.forEach((value, i) => {
+      if (!rests?.[i] && value > awake) awake = value;
+    });
+  }
+  return awake || all;
+}
+
 interface Placed {
   panels: Panel[];
   scale: (panel: Panel) => number;

@@ -28,7 +28,10 @@ export function Bars({ chart }: { chart: Chart }) {
             </dt>
             <dd>
               <span aria-hidden="true" class={bar ? "pair" : ""}>
-                <i style={{ width: far(value) }} />
+                <i
+                  class={!bar && tick !== null && value < tick ? "below" : ""}
+                  style={{ width: far(value) }}
+                />
                 {tick !== null &&
                   (bar ? <s style={{ width: far(tick) }} /> : <u style={{ left: far(tick) }} />)}
               </span>

@@ -9,7 +9,7 @@ import { Choice } from "../../frame/controls";
 import { exampleOf } from "../../frame/headline";
 import { changeStops, figure, rampStops, rootTicks, signed, ticks, twoSidedStops } from "../../marks/scales";
 import { together } from "../../words";
-import { Listed, Names } from "./names";
+import { hasNames, Listed, Names } from "./names";
 import { lookerOf } from "./seen";
 
 const ONE_ROW = 6; // entries that one row has room for
@@ -35,6 +35,7 @@ export function Legend({ digests, cells, shared, small }: LegendProps) {
   const pictured = side.medium?.kind === "picture" && !isStrip(side);
   const entries = counts(store.page, cells, store.tint.value, store.look.value.contributions).length + 1;
   const columns = entries > ONE_ROW ? Math.ceil(entries / 2) : ONE_ROW; // rows of one length
+  const named = hasNames(store, cells);
   const listed = store.shading ? null : (store.glanced.value ?? store.wanted.value.at(-1) ?? null);
   return (
     <div class="legend of-atlas">
@@ -68,11 +69,11 @@ export function Legend({ digests, cells, shared, small }: LegendProps) {
         </p>
       )}
       <div class="names" style={{ "--columns": String(columns) }}>
-        {!store.followed.value && !store.narrow.value && <TintChoice />}
+        {named && !store.followed.value && !store.narrow.value && <TintChoice />}
         {store.shading && <ChangeBar />}
         {shared !== null && !store.shading && <WorthBar top={shared} />}
-        {isKnown(store.page) && !store.shading && !store.narrow.value && <Names cells={cells} />}
-        {!store.followed.value && store.narrow.value && <TintChoice />}
+        {named && isKnown(store.page) && !store.shading && !store.narrow.value && <Names cells={cells} />}
+        {named && !store.followed.value && store.narrow.value && <TintChoice />}
       </div>
     </div>
   );

@@ -2,10 +2,12 @@
 
 import { Fragment } from "preact";
 import { useEffect } from "preact/hooks";
+import { isStrip } from "../../data/picture";
 import {
   type Cell,
   colourOf,
   counts,
+  foundOf,
   headsOf,
   isKnown,
   isResting,
@@ -15,17 +17,25 @@ import {
 } from "../../data/report";
 import { type Say, useSay, useStore } from "../../frame/context";
 import { shortFor, wordFor } from "../../frame/report";
+import type { Store } from "../../state/store";
 import { isKey } from "../../words";
 
 /** On a phone, above the maps: what their frames mean, in one row that scrolls. */
 export function NameRow({ cells }: { cells: Cell[] }) {
   const store = useStore();
-  if (!isKnown(store.page) || store.shading) return null;
+  if (!isKnown(store.page) || store.shading || !hasNames(store, cells)) return null;
   return (
     <div class="names in-row">
       <Names cells={cells} />
     </div>
   );
+}
+
+/** Whether names of patterns, which are of texts, say anything here: over pictures only where a head has one. */
+export function hasNames({ columns, off, look }: Store, cells: Cell[]): boolean {
+  const { side } = columns.value;
+  if (side.medium?.kind !== "picture" || isStrip(side) || off.value.length) return true;
+  return cells.some((cell) => foundOf(cell, look.value.contributions).length);
 }
 
 /** The heads that go by a name, in the order of the grid; a click chooses one. */

@@ -2,12 +2,13 @@
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { activity, strongest } from "../../compute/active";
-import { pictureOf } from "../../data/picture";
 import type { Cell } from "../../data/report";
-import { type Say, useSay, useStore } from "../../frame/context";
+import { type Say, sayIn, useSay, useStore } from "../../frame/context";
 import { amountOf, lookOf, spotOf } from "../../frame/pictured";
+import { seenPicture } from "../../frame/picturing";
 import { useSeen } from "../../frame/scroller";
-import { type Canvas, framePatches, litPicture, placesOf } from "../../marks/patches";
+import { GUTTER } from "../../marks/framed";
+import { type Canvas, placesOf } from "../../marks/patches";
 import { canvasPen, prepare } from "../../marks/pen";
 import { palette } from "../../marks/scales";
 import type { Store } from "../../state/store";
@@ -44,8 +45,8 @@ export function Seen({ cell }: { cell: Cell }) {
   useLayoutEffect(() => {
     if (!canvas.current || !width || !glimpse) return;
     const { aspect } = mapShape(store);
-    const wide = Math.round(Math.min(width, (height || width) * aspect));
-    const at = { x: 0, y: 0, width: wide, height: Math.round(wide / aspect) };
+    const wide = Math.round(Math.min(width - GUTTER.left, ((height || width) - GUTTER.top) * aspect));
+    const at = { x: GUTTER.left, y: GUTTER.top, width: wide, height: Math.round(wide / aspect) };
     drawSeen(canvas.current, store, cell, glimpse, at);
   }, [cell, width, height, theme, glimpse?.image, glimpse?.query, store.look.value]);
   if (!glimpse) return null;
@@ -67,18 +68,10 @@ export function Seen({ cell }: { cell: Cell }) {
 function drawSeen(canvas: HTMLCanvasElement, store: Store, cell: Cell, glimpse: Glimpse, at: Canvas): void {
   const { rows, columns, shown, all } = looksOf(store, cell, glimpse);
   const places = placesOf(columns)!;
-  const colours = palette(store.theme.value);
-  const pen = canvasPen(prepare(canvas, at.width, at.height));
-  litPicture(pen, pictureOf(columns.side), places, shown.toKeys, at, colours);
+  const pen = canvasPen(prepare(canvas, at.x + at.width, at.y + at.height));
   const most = all.find(([position]) => places.has(position));
-  if (most)
-    framePatches(
-      pen,
-      places,
-      [{ position: most[0], label: `${columns.labels[most[0]]} · ${amountOf(store)(most[1])}` }],
-      at,
-      colours,
-    );
-  if (rows === columns)
-    framePatches(pen, places, [{ position: glimpse.query, label: rows.labels[glimpse.query] }], at, colours);
+  const framed = most ? [{ position: most[0], label: amountOf(store)(most[1]), lit: true }] : [];
+  const looker = { position: glimpse.query, label: sayIn(store)("headingQueries") };
+  if (rows === columns && looker.position !== most?.[0]) framed.push({ ...looker, lit: false });
+  seenPicture(pen, columns, places, shown.toKeys, framed, at, palette(store.theme.value));
 }

@@ -6,6 +6,7 @@ import type { Axis } from "../../compute/axis";
 import { pictureOf } from "../../data/picture";
 import { useSay, useStore } from "../../frame/context";
 import { shownOf } from "../../frame/pictured";
+import { edge } from "../../marks/framed";
 import { type Canvas, litPicture, placesOf } from "../../marks/patches";
 import { canvasPen, type Pen, prepare, shifted } from "../../marks/pen";
 import { palette } from "../../marks/scales";
@@ -23,12 +24,7 @@ function comparedOn(store: Store): Side | null {
   return placesOf(axisOf(store, side)) ? side : null;
 }
 
-interface MultiplesProps {
-  room: () => Room; // of one
-  columns: number; // in which they stand; 0: in rows as wide as there is room
-}
-
-export function Multiples({ room, columns }: MultiplesProps) {
+export function Multiples({ room }: { room: () => Room }) {
   const store = useStore();
   const tell = useSay();
   if (!comparedOn(store)) return null;
@@ -36,7 +32,7 @@ export function Multiples({ room, columns }: MultiplesProps) {
   return (
     <section class="multiples" aria-label={name}>
       <h3>{name}</h3>
-      <div style={columns ? { display: "grid", gridTemplateColumns: `repeat(${columns}, max-content)` } : {}}>
+      <div>
         {store.site.value.heads.map((head) => (
           <Multiple key={head} head={head} room={room} />
         ))}
@@ -76,7 +72,9 @@ function drawOne(pen: Pen, store: Store, side: Side, head: number, at: Canvas): 
   const axis = axisOf(store, side);
   const shown = shownOf(store, [head]);
   const values = side === "query" ? shown.toQueries : shown.toKeys;
-  litPicture(pen, pictureOf(axis.side), placesOf(axis)!, values, at, palette(store.theme.value));
+  const colours = palette(store.theme.value);
+  litPicture(pen, pictureOf(axis.side), placesOf(axis)!, values, at, colours);
+  edge(pen, at, colours);
 }
 
 const NUMBER = 22; // height of the line below a saved one

@@ -5,13 +5,15 @@ import { useComputed, useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import type { Active } from "../../compute/active";
 import type { Axis } from "../../compute/axis";
-import { aspectOf, isStrip, pictureOf } from "../../data/picture";
+import { aspectOf, isStrip } from "../../data/picture";
 import { partNames, sayIn, useQuantity, useSay, useStore } from "../../frame/context";
 import { mark } from "../../frame/drawn";
 import { foldSentence } from "../../frame/folds";
-import { amountOf, ranked, shownOf } from "../../frame/pictured";
+import { amountOf, ranked, shownOf, spotOf } from "../../frame/pictured";
+import { seenPicture } from "../../frame/picturing";
 import { useSeen } from "../../frame/scroller";
-import { type Canvas, type Framed, framePatches, lettersOf, litPicture, placesOf } from "../../marks/patches";
+import { type Framed, GUTTER } from "../../marks/framed";
+import { type Canvas, lettersOf, placesOf } from "../../marks/patches";
 import { canvasPen, type Pen, prepare, shifted } from "../../marks/pen";
 import { palette } from "../../marks/scales";
 import { positions } from "../../state/shown";
@@ -35,24 +37,27 @@ export function Overlay() {
     const { width, height } = seen.value;
     const free = { width, height: isTalk(store.rows.value) ? height - TALK : height };
     const narrow = store.narrow.value;
-    if (isLine(store)) return { large: lineOf(free, narrow), small: LOW, columns: 0 };
+    if (isLine(store)) {
+      const line = lineOf(free, narrow);
+      return { query: line, key: line, small: LOW, below: false };
+    }
     const sides = pictured(store);
     const aspect = aspectOf(axisOf(store, sides[0]).side);
     return sizesOf(free, { count: sides.length, aspect, heads: store.site.value.heads.length }, narrow);
   });
-  const room = () => sizes.value.large;
-  const { columns } = sizes.value;
+  const { below } = sizes.value;
   const legend = isLine(store) && lettersOf(rows).size ? "legendStrip" : "legendPatches";
   return (
     <div class="stage overlay" ref={stage}>
       <p class="legend">{together(useReading(), tell(legend, { what: quantity }), foldSentence(store))}</p>
       <Said />
-      <div class={columns ? "beside-heads" : ""} style={{ gap: `${APART}px` }}>
-        <div class={isLine(store) ? "panels lines" : "panels"} style={{ gap: `${APART}px` }}>
-          <Panel side="query" axis={rows} room={room} />
-          <Panel side="key" axis={store.columns.value} room={room} />
-        </div>
-        <Multiples room={() => sizes.value.small} columns={columns} />
+      <div
+        class={`panels ${below ? "heads-below" : isLine(store) ? "lines" : litFirst(store) ? "lit-first" : ""}`}
+        style={{ columnGap: `${APART}px` }}
+      >
+        <Panel side="query" axis={rows} room={() => sizes.value.query} />
+        <Panel side="key" axis={store.columns.value} room={() => sizes.value.key} />
+        <Multiples room={() => sizes.value.small} />
       </div>
     </div>
   );
@@ -68,6 +73,13 @@ const isLine = (store: Store): boolean => {
   return sides.length > 0 && sides.every((side) => isStrip(axisOf(store, side).side));
 };
 
+/** Whether, on a phone, where it looks stands above a picture in which nothing looks: a word does. */
+function litFirst(store: Store): boolean {
+  const { queries } = shownOf(store, []);
+  const places = placesOf(store.rows.value);
+  return store.narrow.value && queries.length > 0 && !queries.some((query) => places?.has(query));
+}
+
 /** The positions of a side that are shown and no patches. */
 function looseOf(store: Store, axis: Axis): number[] {
   const places = placesOf(axis);
@@ -81,6 +93,7 @@ const isTalk = (axis: Axis): boolean => axis.side.segments.length > 1 && placesO
 /** Question and answer, each of their tokens to be chosen. */
 function Said() {
   const store = useStore();
+  const tell = useSay();
   const axis = store.rows.value;
   if (!isTalk(axis)) return null;
   const loose = looseOf(store, axis);
@@ -105,12 +118,25 @@ function Said() {
                   shown={queries.includes(position)}
                 />
               ))}
+              {own.some((position) => queries.includes(position)) && <small>{tell("talkLooks")}</small>}
             </dd>
           </div>
         );
       })}
     </dl>
   );
+}
+
+/** What a picture shows: who looks, or where it looks; with a key chosen, what is looked at and from where. */
+function headingOf(store: Store, side: Side): string {
+  const tell = sayIn(store);
+  const axis = axisOf(store, side);
+  const { queries } = shownOf(store, store.heads.value);
+  if (!queries.length) return tell(side === "query" ? "pictureFrom" : "pictureSeen");
+  if (side === "key") return tell("pictureTo");
+  if (queries.length > 1) return tell("pictureLooksMany", { count: queries.length });
+  if (isTalk(axis) && !placesOf(axis)?.has(queries[0])) return tell("pictureAlone"); // a word above it looks
+  return tell("pictureLooks", { name: spotOf(axis, queries[0], tell) });
 }
 
 interface PanelProps {
@@ -121,21 +147,18 @@ interface PanelProps {
 
 function Panel({ side, axis, room }: PanelProps) {
   const store = useStore();
-  const tell = useSay();
   const canvas = useRef<HTMLCanvasElement>(null);
   const places = placesOf(axis);
   const at = frameOf(axis, room());
   useSignalEffect(() => {
     const at = frameOf(axisOf(store, side), room());
     if (!canvas.current) return;
-    drawPanel(canvasPen(prepare(canvas.current, at.width, at.height)), store, side, at);
+    const pen = canvasPen(prepare(canvas.current, at.width + GUTTER.left, at.height + GUTTER.top));
+    drawPanel(pen, store, side, { ...at, x: GUTTER.left, y: GUTTER.top });
     mark("regard:drawn");
   });
   const shown = shownOf(store, store.heads.value);
-  const back = !shown.queries.length; // a key is chosen: who looks there
-  const name = tell(
-    side === "query" ? (back ? "pictureFrom" : "pictureLooks") : back ? "pictureSeen" : "pictureTo",
-  );
+  const name = headingOf(store, side);
   const talk = isTalk(axis);
   return (
     <section
@@ -147,7 +170,11 @@ function Panel({ side, axis, room }: PanelProps) {
       {!(talk && side === "query") && <Loose side={side} axis={axis} shown={shown} />}
       {places && (
         <div class="patches" style={{ width: `${at.width}px`, height: `${at.height}px` }}>
-          <canvas ref={canvas} aria-hidden="true" />
+          <canvas
+            ref={canvas}
+            aria-hidden="true"
+            style={{ left: `${-GUTTER.left}px`, top: `${-GUTTER.top}px` }}
+          />
           <Buttons side={side} axis={axis} places={places} />
         </div>
       )}
@@ -186,13 +213,17 @@ function Loose({ side, axis, shown }: { side: Side; axis: Axis; shown: Active })
 function framed(store: Store, shown: Active, side: Side): Framed[] {
   const axis = axisOf(store, side);
   const own = side === "query" ? shown.queries : shown.keys;
-  const chosen = own.map((position) => ({ position, label: own.length < 2 ? axis.labels[position] : "" }));
+  const tell = sayIn(store);
+  const chosen = own.map((position) => ({
+    position,
+    label: own.length < 2 ? spotOf(axis, position, tell) : "",
+  }));
   const other = side === "query" ? shown.keys : shown.queries;
   if (own.length || !other.length) return chosen;
   const places = placesOf(axis);
   const most = ranked(store, shown, side).find(([position]) => places?.has(position));
   const amount = amountOf(store, other.length < 2);
-  return most ? [{ position: most[0], label: `${axis.labels[most[0]]} · ${amount(most[1])}` }] : [];
+  return most ? [{ position: most[0], label: amount(most[1]), lit: true }] : [];
 }
 
 /** One picture: lit where attention is; the chosen patch framed, or the one that gets most. */
@@ -201,30 +232,24 @@ function drawPanel(pen: Pen, store: Store, side: Side, at: Canvas): void {
   const places = placesOf(axis);
   if (!places) return;
   const shown = shownOf(store, store.heads.value);
-  const colours = palette(store.theme.value);
   const values = side === "query" ? shown.toQueries : shown.toKeys;
-  litPicture(pen, pictureOf(axis.side), places, values, at, colours);
-  framePatches(pen, places, framed(store, shown, side), at, colours);
+  seenPicture(pen, axis, places, values, framed(store, shown, side), at, palette(store.theme.value));
 }
 
 const GAP = 16; // between two lines of text
 const TITLE = 20; // height of the line above a saved picture
 
 export function picture(pen: Pen, store: Store, width: number): number {
-  const tell = sayIn(store);
   const ink = { colour: palette(store.theme.value).quiet, size: 12, mono: false };
-  const back = !shownOf(store, store.heads.value).queries.length;
   let [left, height] = [0, 0];
   for (const side of pictured(store)) {
     const line = isStrip(axisOf(store, side).side);
     const at = frameOf(axisOf(store, side), line ? lineOf({ width }, false) : SAVED);
-    const name =
-      side === "query" ? (back ? "pictureFrom" : "pictureLooks") : back ? "pictureSeen" : "pictureTo";
     const top = line ? height : 0; // lines stand one below the other
-    pen.text(left, top + TITLE / 2 - 2, tell(name), ink);
-    drawPanel(shifted(pen, left, top + TITLE), store, side, at);
-    if (line) height += TITLE + at.height + GAP;
-    else [left, height] = [left + at.width + APART, Math.max(height, TITLE + at.height)];
+    pen.text(left, top + TITLE / 2 - 2, headingOf(store, side), ink);
+    drawPanel(shifted(pen, left + GUTTER.left, top + TITLE + GUTTER.top), store, side, at);
+    if (line) height += TITLE + GUTTER.top + at.height + GAP;
+    else [left, height] = [left + at.width + APART, Math.max(height, TITLE + GUTTER.top + at.height)];
   }
   return height + drawMultiples(shifted(pen, 0, height + 16), store, width);
 }

@@ -13,20 +13,21 @@ export const APART = 32; // between two pictures
 export const SAVED: Room = { width: 420, height: 420 };
 export const SMALL: Room = { width: 104, height: 104 }; // one head of many
 const EDGES = 66; // left and right of the stage, with a bar to scroll it
-const PHONE = 24; // the same on a phone
-const ABOVE = 150; // legend, headings, words
+const PHONE = 34; // the same on a phone, with the numbers of rows
+const ABOVE = 166; // legend, headings, words, numbers of columns
 const SHARE = 0.66; // of the height that is left; the rest is for the other heads
 const LEAST = 200;
-const MOST = 760;
+const MOST = 900;
 const BETWEEN = 14; // two small pictures, with their frames
 const LARGEST = 176; // of a small one
 const NUMBER = 64; // the heading above small pictures, and the numbers below
 
-/** How large pictures are, and how many columns of small ones stand at their right; with 0 columns they stand below. */
+/** How large pictures are: the one that looks, the one that is looked at, and those of single heads. */
 export interface Sizes {
-  large: Room;
+  query: Room;
+  key: Room;
   small: Room;
-  columns: number;
+  below: boolean; // whether small ones stand below what looks, beside a larger picture of what is looked at
 }
 
 /** What is shown: so many large pictures of a shape, and so many heads. */
@@ -36,40 +37,39 @@ interface Shown {
   heads: number;
 }
 
-/** Small pictures stand below the large ones, or in a column at their right where that makes these larger. */
+/** Small pictures stand below both large ones, or below the one that looks where the other becomes larger so. */
 export function sizesOf(seen: Room, shown: Shown, narrow: boolean): Sizes {
   const { count, heads } = shown;
   const large = roomOf(seen, count, narrow);
-  const small = multipleOf(seen, heads, narrow);
-  const below = { large, small, columns: 0 };
-  return (!narrow && count === 2 && asideOf(seen, shown, below)) || below;
+  const plain = { query: large, key: large, small: multipleOf(seen, heads, narrow), below: false };
+  return (!narrow && count === 2 && besideOf(seen, shown, plain)) || plain;
 }
 
-const HEADING = 94; // the legend and the heading above small pictures in a column
+const HEADING = 44; // the line above small pictures, and what is around it
 const LABEL = 34; // the number below one of them, and what is around both
 const LARGER = 1.05; // times: with less, nothing is won
+const SMALLEST = 64; // of a small picture
+const HALF = 0.5; // of what is looked at: what looks is no smaller, and no larger than all of it
+const TENTHS = [1, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6]; // of the height that what is looked at may take
 
-function asideOf(seen: Room, { count, aspect, heads }: Shown, below: Sizes): Sizes | null {
-  const fit = ({ width, height }: Room) => Math.min(width, height * aspect);
+function besideOf(seen: Room, { aspect, heads }: Shown, plain: Sizes): Sizes | null {
   const room = (wide: number): Room => ({ width: wide, height: wide / aspect });
-  const [width, height] = [seen.width - EDGES - APART * count, seen.height - ABOVE];
-  const found = Array.from({ length: heads }, (_, i) => {
-    const columns = i + 1;
-    const tall = (seen.height - HEADING) / Math.ceil(heads / columns) - LABEL;
-    const least = Math.min(fit(below.small), tall * aspect);
-    const large = Math.min((width - columns * (least + BETWEEN)) / count, fit({ width: MOST, height }));
-    const small = Math.min(
-      (width - count * large) / columns - BETWEEN,
-      fit({ width: LARGEST, height: tall }),
-    );
-    return { columns, large, small };
-  }).filter(({ small }) => small >= fit(SMALL));
-  if (!found.length) return null;
-  const best = found.reduce((a, b) =>
-    b.large > a.large + 1 || (b.large > a.large - 1 && b.small > a.small) ? b : a,
-  );
-  if (best.large < LARGER * fit(below.large)) return null;
-  return { large: room(best.large), small: room(best.small), columns: best.columns };
+  const [width, height] = [seen.width - EDGES - APART, seen.height - ABOVE];
+  for (const share of TENTHS) {
+    const right = Math.min(MOST, share * height * aspect, width / (1 + HALF));
+    const left = Math.min(width - right, right);
+    const found = Array.from({ length: heads }, (_, i) => {
+      const each = (wide: number) => Math.min(LARGEST, wide / (i + 1) - BETWEEN);
+      const rows = Math.ceil(heads / (i + 1));
+      const free = height - HEADING - rows * (each(left) / aspect + LABEL);
+      const looks = Math.min(left, free * aspect);
+      return { small: each(looks), looks };
+    }).filter(({ small, looks }) => small >= SMALLEST && looks >= HALF * right);
+    if (!found.length || right < LARGER * Math.min(plain.key.width, plain.key.height * aspect)) continue;
+    const best = found.reduce((a, b) => (b.looks > a.looks ? b : a));
+    return { query: room(best.looks), key: room(right), small: room(best.small), below: true };
+  }
+  return null;
 }
 
 /** What one of so many large pictures side by side may take. */

@@ -1,8 +1,9 @@
 // The largest shares as bars, beside what layers that look evenly would give.
 
 import type { Signal } from "@preact/signals";
+import { Fragment } from "preact";
 import { useSay, useStore } from "../../frame/context";
-import { figure } from "../../marks/scales";
+import { figure, palette } from "../../marks/scales";
 import { together } from "../../words";
 import { listedName, parted, quoted } from "../../words/quoted";
 import { plain, restingPlaces } from "./said";
@@ -15,14 +16,18 @@ export function Ranked({ shares, lit }: { shares: Shares; lit: Signal<number | n
   const tell = useSay();
   const { order, values } = shares;
   const least = againstEven(shares).at(-1)?.p; // it has a bar, be it ever so short
-  const listed = order.filter((p, i) => i < LISTED || p === lit.value || p === least);
+  const own = (p: number) => p === shares.position; // it stands apart: its line is elsewhere
+  const listed = [
+    ...order.filter(own),
+    ...order.filter((p, i) => !own(p) && (i < LISTED || p === lit.value || p === least)),
+  ];
   const found = new Map(listed.map((p) => [p, ofLeft(shares, p)]));
   const others = order.filter((p) => !found.has(p));
   const most = Math.max(1e-12, ...[...found.values()].map(([own, even]) => Math.max(own, even ?? 0)));
-  const rows = found.size + 2 + (others.length ? 1 : 0);
+  const rows = found.size + 3 + (others.length ? 1 : 0);
   return (
     <section class="rollout-ranked">
-      <h3>{tell("rolloutShares")}</h3>
+      <h3>{tell("rolloutShares", { word: quoted(plain(shares.axis.names[shares.position])) })}</h3>
       <ol style={{ "--rows": rows }}>
         <li class="heading">
           <span />
@@ -31,7 +36,14 @@ export function Ranked({ shares, lit }: { shares: Shares; lit: Signal<number | n
           <span>{shares.even && tell("rolloutTimesEven")}</span>
         </li>
         {[...found].map(([p, pair]) => (
-          <Bar key={p} shares={shares} p={p} pair={pair} most={most} lit={lit} />
+          <Fragment key={p}>
+            <Bar shares={shares} p={p} pair={pair} most={most} lit={lit} />
+            {own(p) && ownIsLargest(shares) && (
+              <li class="own-line">
+                <small>{tell("rolloutOwnLine")}</small>
+              </li>
+            )}
+          </Fragment>
         ))}
         {others.length > 0 && (
           <li class="quiet">
@@ -52,8 +64,7 @@ function Method({ shares }: { shares: Shares }) {
   const tell = useSay();
   const { contributions } = store.look.value;
   const maps = tell(contributions ? "rolloutContributionMaps" : "rolloutWeightMaps");
-  const word = quoted(plain(shares.axis.names[shares.position]));
-  const lines = shares.even && tell(ownIsLargest(shares) ? "rolloutOwnLine" : "rolloutLines", { word });
+  const lines = shares.even && !ownIsLargest(shares) && tell("rolloutLines");
   const [before, after] = tell("rolloutMethod", { maps, command: COMMAND }).split(COMMAND);
   return (
     <p class="quiet">
@@ -79,6 +90,8 @@ function Bar({ shares, p, pair: [own, even], most, lit }: BarProps) {
   const { theme } = useStore();
   const long = (share: number) => `${((100 * share) / most).toFixed(2)}%`;
   const ink = inkOf(shares, p, theme.value);
+  const { accent, quiet } = palette(theme.value);
+  const edge = even !== null && own < even ? quiet : accent;
   const [text, index] = parted(listedName(plain(shares.axis.names[p])));
   return (
     <li
@@ -92,13 +105,13 @@ function Bar({ shares, p, pair: [own, even], most, lit }: BarProps) {
         <span class="index">{index}</span>
       </span>
       <span class="measure">
-        <i style={{ width: long(own), background: tinted(ink), borderColor: ink.colour }} />
+        <i style={{ width: long(own), background: tinted(ink), borderColor: edge }} />
         {even !== null && <b style={{ left: long(even) }} />}
       </span>
       <span class="value" title={String(shares.values[p])}>
         {shareText(shares.values[p])}
       </span>
-      <span class="times" style={{ color: ink.colour }}>
+      <span class="times" style={{ color: edge }}>
         {even ? `${figure(own / even, 2)} ×` : ""}
       </span>
     </li>

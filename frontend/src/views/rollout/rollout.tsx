@@ -8,10 +8,11 @@ import { mark } from "../../frame/drawn";
 import { Notice } from "../../frame/notice";
 import { isTouch, useSeen } from "../../frame/scroller";
 import { canvasPen, prepare } from "../../marks/pen";
+import { together } from "../../words";
 import { quoted } from "../../words/quoted";
 import { Mixing } from "./mixing";
 import { Ranked } from "./ranked";
-import { findingOf, plain, restingPlaces } from "./said";
+import { findingOf, mostOf, plain, restingPlaces } from "./said";
 import { drawText, scaleStops, textOf, useStage } from "./scene";
 import { askedOf, type Shares, sharesOf } from "./shares";
 import { reasonAgainst, type Steps, stepsKey, stepsOf } from "./steps";
@@ -55,7 +56,7 @@ function Rolled({ steps, busy }: { steps: Steps; busy: boolean }) {
   const shares = sharesOf(steps, askedOf(store, steps));
   useStage(store, () => ({ shares, steps }), [shares]);
   const word = quoted(plain(shares.axis.names[shares.position]));
-  const finding = findingOf(store, shares);
+  const finding = findingOf(store, shares, steps);
   const places = restingPlaces(store, shares);
   return (
     <div class={busy ? "stage rollout busy" : "stage rollout"} data-asked={shares.position}>
@@ -63,7 +64,13 @@ function Rolled({ steps, busy }: { steps: Steps; busy: boolean }) {
         <h2 dir="auto" data-finding={finding ? "" : undefined}>
           {finding ?? tell("rolloutAsk", { word, count: shares.layers })}
         </h2>
-        {shares.even && <p class="quiet">{tell(places ? "rolloutOneRests" : "rolloutOne", { places })}</p>}
+        <p class="quiet">
+          {together(
+            mostOf(store, shares),
+            shares.even && tell("rolloutOne"),
+            places && tell("rolloutGrey", { places }),
+          )}
+        </p>
       </div>
       <div class="rollout-parts">
         <div class="rollout-text">
@@ -80,7 +87,7 @@ function Rolled({ steps, busy }: { steps: Steps; busy: boolean }) {
   );
 }
 
-/** What the tints of the text mean: orange is less than an even share, blue is more. */
+/** What the tints of the text mean: how many times an even share. */
 function Scale() {
   const store = useStore();
   const tell = useSay();

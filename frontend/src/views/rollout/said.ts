@@ -5,35 +5,37 @@ import { figure, percent } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import { quoted } from "../../words/quoted";
 import { againstEven, LITTLE, restingEvenly, restingTokens, type Shares, shareText } from "./shares";
+import { mixedOf, type Steps } from "./steps";
 
 /** A token as a sentence has it: without the sign of the space before it, or of the word it goes on with. */
 export const plain = (text: string): string => text.replace(/^(␣+|##)(?=.)/, "");
 
-/** What the roll-out finds: how much rests, and which tokens stand out in what is left; null where nothing can be said. */
-export function findingOf(store: Store, shares: Shares): string | null {
+/** What the roll-out finds: how much of a token stays itself, and how much rests; null where nothing can be said. */
+export function findingOf(store: Store, shares: Shares, steps: Steps): string | null {
   const tell = sayIn(store);
-  const { axis, position, layers, left } = shares;
+  const { axis, position, layers, left, rests } = shares;
+  const [first] = mixedOf(steps, position, rests);
   const said = {
     word: quoted(plain(axis.names[position])),
     count: layers,
     share: percent(1 - left),
     places: restingPlaces(store, shares),
+    first: shareText(first.itself),
+    own: shareText(shares.values[position]),
   };
   if (left < LITTLE) return tell("rolloutAllRests", said);
-  const most = mostOf(store, shares);
-  if (!said.places) return most && tell("rolloutFindingAll", { ...said, most });
-  return most ? tell("rolloutFinding", { ...said, most }) : tell("rolloutFindingRests", said);
+  if (rests(position)) return said.places ? tell("rolloutFindingRests", said) : null;
+  if (first.layers !== 1 || layers < 2) return said.places ? tell("rolloutFindingRests", said) : null;
+  return tell(said.places ? "rolloutFinding" : "rolloutFindingOwn", said);
 }
 
-/** The token that is there most beyond an even share: how much, and how many times that; null where that is not known. */
-function mostOf(store: Store, shares: Shares): string | null {
-  const tell = sayIn(store);
-  const [first] = againstEven(shares).filter(({ times }) => times > 1);
+/** The other token that is there most beyond an even share, in a sentence; null where none is, or nobody knows. */
+export function mostOf(store: Store, shares: Shares): string | null {
+  const first = againstEven(shares).find(({ p, times }) => p !== shares.position && times > 1);
   if (!first) return null;
   const { p, times } = first;
-  const token = quoted(plain(shares.axis.names[p]));
-  return tell("rolloutMost", {
-    token: p === shares.position ? tell("rolloutItself", { token }) : token,
+  return sayIn(store)("rolloutMost", {
+    token: quoted(plain(shares.axis.names[p])),
     share: shareText(shares.values[p]),
     times: figure(times, 2),
   });

@@ -4,7 +4,7 @@ import { sayIn } from "../../frame/context";
 import { stage } from "../../frame/drawn";
 import { strengthOf } from "../../marks/columns";
 import { type Pen, shifted } from "../../marks/pen";
-import { palette, signColour, type Theme } from "../../marks/scales";
+import { palette, type Theme } from "../../marks/scales";
 import { type Setting, setting, TINTED, tint, writing } from "../../marks/sentence";
 import { wrapped } from "../../marks/wrapped";
 import type { Store } from "../../state/store";
@@ -13,7 +13,10 @@ import { findingOf, plain, restingText } from "./said";
 import { askedOf, LITTLE, ofLeft, type Shares, shareText } from "./shares";
 import type { Steps } from "./steps";
 
-const DOUBLE = 1; // powers of two beside the even share at which the colour is full
+const DOUBLE = 1; // powers of two beside the even share: at one more the colour is full, at one less there is none
+
+/** How strong the colour of so many times an even share is. */
+const strengthAt = (power: number): number => Math.max(0, Math.min(1, (power + DOUBLE) / (2 * DOUBLE)));
 
 /** How a token's share stands beside the even one: its colour, and how strong it is; without one, the share itself. */
 export function inkOf(shares: Shares, p: number, theme: Theme): { colour: string; strength: number } {
@@ -23,8 +26,7 @@ export function inkOf(shares: Shares, p: number, theme: Theme): { colour: string
   if (shares.left < LITTLE) return { colour: quiet, strength: 0 };
   const [own, even] = ofLeft(shares, p);
   if (even === null) return { colour: accent, strength: strengthOf(shares.values[p], top) };
-  const power = Math.log2(own / even);
-  return { colour: signColour(power, theme), strength: Math.min(1, Math.abs(power) / DOUBLE) };
+  return { colour: accent, strength: strengthAt(Math.log2(own / even)) };
 }
 
 /** A colour as the text has it behind a word. */
@@ -35,10 +37,9 @@ const STOPS = 16;
 
 /** The tints of a text from half an even share to twice as much, as `inkOf` has them. */
 export const scaleStops = (theme: Theme): string[] =>
-  Array.from({ length: STOPS + 1 }, (_, i) => {
-    const power = (2 * i) / STOPS - 1;
-    return tinted({ colour: signColour(power, theme), strength: Math.min(1, Math.abs(power) / DOUBLE) });
-  });
+  Array.from({ length: STOPS + 1 }, (_, i) =>
+    tinted({ colour: palette(theme).accent, strength: strengthAt((2 * i) / STOPS - 1) }),
+  );
 
 const shownShares = stage<{ shares: Shares; steps: Steps }>();
 export const useStage = shownShares.use;
@@ -55,13 +56,15 @@ export function keys(store: Store): Record<string, () => void> {
   return { ArrowLeft: go(-1), ArrowRight: go(1) };
 }
 
+const LINES = 1.75; // no arcs are between the lines
+
 /** Short texts are set larger, where there is room. */
 export function textOf({ axis }: Shares, width: number, narrow: boolean, least: number): Setting {
   const wide = !narrow && width > 600;
   const size =
     axis.count <= 40 ? (width > 1000 ? 34 : wide ? 28 : 20) : axis.count <= 120 ? (wide ? 20 : 17) : 16;
   const list = Array.from({ length: axis.count }, (_, p) => p);
-  return setting(axis, list, width, 0, { size, least, above: 0 });
+  return setting(axis, list, width, 0, { size, least, above: 0, apart: LINES });
 }
 
 /** The text with its shares; one token is framed, and so is one that is pointed at. */
@@ -93,12 +96,12 @@ const TITLE = { size: 16, line: 22 };
 export function picture(pen: Pen, store: Store, width: number): number | null {
   const found = shownShares.of(store);
   if (!found) return null;
-  const { shares } = found;
+  const { shares, steps } = found;
   const theme = store.theme.value;
   const { ink, quiet } = palette(theme);
   const word = quoted(plain(shares.axis.names[shares.position]));
   const asked = sayIn(store)("rolloutAsk", { word, count: shares.layers });
-  const title = wrapped(findingOf(store, shares) ?? asked, width, TITLE.size);
+  const title = wrapped(findingOf(store, shares, steps) ?? asked, width, TITLE.size);
   title.forEach((line, i) => {
     pen.text(0, 10 + i * TITLE.line, line, { colour: ink, size: TITLE.size, mono: false, bold: true });
   });

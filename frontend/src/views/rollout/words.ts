@@ -7,35 +7,31 @@ export const words = {
     "经过 {count} 层，输入中的哪些词元汇入了{word}？",
   ],
   rolloutFinding: [
-    "After {count} layers, {share}% of {word} comes from {places}. Of the rest, {most}.",
-    "经过 {count} 层，{word}有 {share}% 来自{places}。其余之中，{most}。",
+    "After 1 layer, {first} of {word} is still itself; after {count} layers {own}, and {share}% of what ends up in it comes from {places}.",
+    "经过 1 层，{word}还有 {first} 是它自身；经过 {count} 层只剩 {own}，汇入其中的有 {share}% 来自{places}。",
   ],
-  rolloutFindingAll: [
-    "Of what {word} holds after {count} layers, {most}.",
-    "经过 {count} 层，{word}所含之中，{most}。",
+  rolloutFindingOwn: [
+    "After 1 layer, {first} of {word} is still itself; after {count} layers {own}.",
+    "经过 1 层，{word}还有 {first} 是它自身；经过 {count} 层则为 {own}。",
   ],
   rolloutFindingRests: [
-    "After {count} layers, {share}% of {word} comes from {places}.",
-    "经过 {count} 层，{word}有 {share}% 来自{places}。",
+    "After {count} layers, {share}% of what ends up in {word} comes from {places}.",
+    "经过 {count} 层，汇入{word}的有 {share}% 来自{places}。",
   ],
   rolloutAllRests: [
-    "After {count} layers, {share}% of {word} comes from {places}, where heads rest: too little of other tokens is left to tell them apart.",
-    "经过 {count} 层，{word}有 {share}% 来自{places}，即各头停放注意力的地方：其他词元所剩太少，无法区分。",
+    "After {count} layers, {share}% of what ends up in {word} comes from {places}, where heads rest: too little of other tokens is left to tell them apart.",
+    "经过 {count} 层，汇入{word}的有 {share}% 来自{places}，即各头停放注意力的地方：其他词元所剩太少，无法区分。",
   ],
   rolloutMost: [
-    "{token} stands out most: {share}, {times} × an even share",
-    "{token}最突出：{share}，是平均份额的 {times} 倍",
+    "Of the other tokens, {token} stands out most: {share}, {times} × an even share.",
+    "其他词元中，{token}最突出：{share}，是平均份额的 {times} 倍。",
   ],
-  rolloutItself: ["{token} itself", "{token}自身"],
   rolloutPlaces: [" and ", " 和 "], // between names like [CLS]
   rolloutOne: [
-    "1 × is an even share: what it would hold of a token if every layer looked at all of them alike.",
-    "1 倍即平均份额：若每层都一视同仁地看所有词元，它会含有多少。",
+    "1 × is an even share: what a token would have if every layer looked at all tokens alike.",
+    "1 倍即平均份额：若每层都一视同仁地看所有词元时的份额。",
   ],
-  rolloutOneRests: [
-    "1 × is an even share: what it would hold of a token if every layer looked at all of them alike. Grey: {places}, where heads park attention that they have no use for.",
-    "1 倍即平均份额：若每层都一视同仁地看所有词元，它会含有多少。灰色：{places}，各头把用不上的注意力停放在这里。",
-  ],
+  rolloutGrey: ["Grey: {places}, where heads rest.", "灰色：{places}，各头停放注意力的地方。"],
   rolloutScale: ["times an even share, from ½ to 2", "平均份额的倍数，½ 到 2"],
   rolloutStays: ["{word} itself", "{word}自身"],
   rolloutHint: [
@@ -51,8 +47,8 @@ export const words = {
     "{words}% of it is words and marks; the other {share}% rests on {places} ({even}% if every layer looked evenly).",
     "其中 {words}% 是词与标点，其余 {share}% 停在{places}上休息（若每层都平均地看：{even}%）。",
   ],
-  rolloutShares: ["What it holds of each token", "它含有各词元多少"],
-  rolloutShare: ["of it", "占比"],
+  rolloutShares: ["Share of each token in {word}", "{word}中各词元所占的份额"],
+  rolloutShare: ["share", "占比"],
   rolloutTimesEven: ["× even share", "平均的倍数"],
   rolloutResting: ["{places}, where heads rest", "{places}（停放注意力处）"],
   rolloutRestingEven: ["{share}% if every layer looked evenly", "若每层都平均地看：{share}%"],
@@ -61,8 +57,8 @@ export const words = {
   rolloutOthers: ["other tokens", "其他词元"],
   rolloutEven: ["line: even share", "竖线：平均份额"],
   rolloutOwnLine: [
-    "The line of {word} itself stands farther right because half of each step stays in place.",
-    "{word}自身的竖线更靠右，因为每一步都有一半留在原处。",
+    "Its line stands farther right: half of each step stays in place.",
+    "它的竖线更靠右：每一步都有一半留在原处。",
   ],
   rolloutLines: [
     "Lines differ because half of each step stays in place, and because some tokens are within reach of more others.",

@@ -15,6 +15,7 @@ export interface Layout {
   spectrogram: number; // heights
   axis: number;
   curve: number;
+  gap: number; // between the curve and the rows
   row: number;
   beside: boolean; // the colours of the rows are explained at their right, else below them
 }
@@ -24,23 +25,24 @@ const MANY = 24; // words from which rows are lower
 /** Where things are drawn in so much width. */
 export function layoutOf(heard: Heard, width: number, narrow: boolean): Layout {
   const left = narrow ? 74 : 120;
+  const gap = restIn(heard) ? MARK : 12;
   const parts = narrow
-    ? { spectrogram: 72, axis: 20, curve: 40, row: 24 }
-    : { spectrogram: 80, axis: 20, curve: 44, row: heard.words.length > MANY ? 18 : 23 };
+    ? { spectrogram: 72, axis: 20, curve: 40, gap, row: 24 }
+    : { spectrogram: 80, axis: 20, curve: 44, gap, row: heard.words.length > MANY ? 18 : 23 };
   const beside = heard.words.length > 0 && !narrow;
   return { left, width: Math.max(40, width - left - (beside ? BAR_ROOM + 4 : 8)), ...parts, beside };
 }
 
-const topOf = ({ spectrogram, axis, curve }: Layout): number => spectrogram + axis + curve + 12;
+const topOf = ({ spectrogram, axis, curve, gap }: Layout): number => spectrogram + axis + curve + gap;
 
 /** How high the picture is. */
 export const heightOf = (heard: Heard, layout: Layout): number =>
-  topOf(layout) + heard.words.length * layout.row + (restIn(heard) ? MARK : 8) + keyHeight(heard, layout);
+  topOf(layout) + heard.words.length * layout.row + 8 + keyHeight(heard, layout);
 
 /** Room below the rows for what their colours mean, where there is none beside them. */
 const keyHeight = (heard: Heard, { beside }: Layout): number => (heard.words.length && !beside ? 44 : 0);
 
-const MARK = 20; // height of the line below the rows that says where heads rest
+const MARK = 22; // height of the line above the rows that says where heads rest
 
 /** What lies at a point. */
 export function pointedAt(heard: Heard, layout: Layout, x: number, y: number): Pointed {
@@ -128,17 +130,16 @@ export function drawBack(pen: Pen, store: Store, heard: Heard, layout: Layout): 
   if (!heard.words.length) return;
   const top = topOf(layout);
   pen.image(rasterOf(heard, theme), left, top, width, heard.words.length * layout.row);
-  heard.words.forEach((word, n) => {
+  heard.names.forEach((name, n) => {
     const y = top + (n + 0.5) * layout.row;
-    pen.text(left - 8, y, elided(listedName(word), left - 14, 13), { colour: colours.ink, align: "end" });
+    pen.text(left - 8, y, elided(listedName(name), left - 14, 13), { colour: colours.ink, align: "end" });
   });
   key(pen, heard, layout, tell("soundBar"), colours);
   const rest = restIn(heard);
   if (!rest) return;
   const x = left + ((rest.frame + 0.5) / heard.frames) * width;
-  const text = `▲ ${sayIn(store)("soundRestMark")}`;
-  const y = top + heard.words.length * layout.row + 10;
-  pen.text(x - 5, y, text, { colour: colours.quiet, size: 12, mono: false });
+  const text = `▼ ${sayIn(store)("soundRestMark")}`;
+  pen.text(x - 5, top - 8, text, { colour: colours.quiet, size: 12, mono: false });
 }
 
 /** What the colours of the rows mean. */
@@ -197,7 +198,7 @@ export function drawFront(
     const veil = { colour: colours.ground, alpha: VEIL };
     pen.rect(left, top, width, y - top, veil);
     pen.rect(left, y + layout.row, width, bottom - y - layout.row, veil);
-    const name = elided(listedName(heard.words[pointed.word]), left - 14, 13);
+    const name = elided(listedName(heard.names[pointed.word]), left - 14, 13);
     pen.text(left - 8, y + layout.row / 2, name, { colour: colours.ink, align: "end", bold: true });
     pen.lines([0, y, left + width, y, 0, y + layout.row, left + width, y + layout.row], 2, 1, {
       colour: colours.ink,

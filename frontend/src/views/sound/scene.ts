@@ -21,6 +21,7 @@ export interface Listened {
 /** The words that heads listen for, and when. */
 export interface Heard extends Listened {
   words: string[];
+  names: string[]; // the same with their positions, where a word is there twice
   rows: number[]; // that token's position
   values: Float32Array; // (words, frames)
   beyond: Float32Array; // (words) on the silence that was added
@@ -80,8 +81,9 @@ export function* heardOf(store: Store): Generator<void, Heard> {
     for (let frame = sound.frames; frame < all.length; frame++) beyond[word] += all[frame];
     yield;
   }
-  const names = rows.map((row) => bare(text[row + 1]));
-  return { ...sound, words: names, rows, values, beyond, lens };
+  const words = rows.map((row) => bare(text[row + 1]));
+  const names = rows.map((row) => lens.rows.names[row + 1]);
+  return { ...sound, words, names, rows, values, beyond, lens };
 }
 
 /** What is pointed at: a word, a moment, or both. */
@@ -195,7 +197,7 @@ function meanOf(store: Store): string {
 export function restTold(store: Store, heard: Heard): string {
   const rest = restIn(heard);
   if (!rest) return "";
-  const said = { seconds: secondsOf(heard, rest.frame), share: hundredths(rest.share), who: listener(store) };
+  const said = { seconds: secondsOf(heard, rest.frame), share: hundredths(rest.share) };
   return sayIn(store)("soundRests", said);
 }
 

@@ -21,20 +21,17 @@ export const words = {
   ],
   soundShare: ["“{word}” {value}", "“{word}” {value}"],
   soundColours: [
-    "Grey: the sound. Blue: attention, each row scaled to its own maximum.",
-    "灰色：声音。蓝色：注意力，每行按自身的最大值缩放。",
+    "Blue: attention, each row on its own scale. Grey: the sound.",
+    "蓝色：注意力，每行各有色标。灰色：声音。",
   ],
   soundBeyond: [
     "{share} falls on the padding after the recording (not drawn).",
     "{share} 落在录音之后的填充部分（未画出）。",
   ],
-  soundShifted: [
-    "Each row: where it listens just before writing that word (the row of the token before it).",
-    "每行：写出该词之前在听哪里（即它前一个词元的行）。",
-  ],
+  soundShifted: ["Row: what it hears just before writing the word.", "每行：写出该词之前听到的。"],
   soundRests: [
-    "The upright line at {seconds} s is not a word but a resting place: {who} gives it {share} of the attention on average, whatever word comes next.",
-    "第 {seconds} 秒处的竖线不对应任何词：无论接下来是什么词，{who}平均都把 {share} 的注意力放在这一刻，好像停在那里休息。",
+    "▼ rests: {share} on average goes to {seconds} s, whatever word comes next.",
+    "▼ 休息：无论接下来是什么词，平均都有 {share} 停在第 {seconds} 秒。",
   ],
   soundRestMark: ["rests", "休息"],
   soundWhoLayer: ["layer {layer}", "第 {layer} 层"],

@@ -69,7 +69,7 @@ def atlas_result(sums: Sums, context: StudyContext, rules: Sequence[SavedRule] =
         drawers=drawers,
         findings=findings_of(table, awake, named, controls),
         chart=counted(
-            f"How many heads have each name over {context.tally.inputs:,} inputs; a head may have several.",
+            f"How many heads have each name over {context.tally.inputs:,} inputs{_several(named)}.",
             _counts(named),
         ),
         cautions=[*context.cautions(), *carrier_cautions(sums, table), *_unasked(sums, awake["weights"], rules)],
@@ -100,6 +100,12 @@ def _shape(table: pd.DataFrame, kind: str) -> tuple[int, int]:
 def _counts(named: pd.DataFrame) -> dict[str, int]:
     """How many heads have each name."""
     return {str(name): int(count) for name, count in named["measure"].value_counts().items()}
+
+
+def _several(named: pd.DataFrame) -> str:
+    """That the numbers are more than the heads together, where they are."""
+    more = len(named) - len(named[["kind", "layer", "head"]].drop_duplicates())
+    return f"; {more} of these names {'is' if more == 1 else 'are'} a head's second or third" if more else ""
 
 
 def _unasked(sums: Sums, awake: pd.DataFrame, rules: Sequence[SavedRule]) -> Iterator[Message]:

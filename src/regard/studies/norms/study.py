@@ -156,8 +156,8 @@ def _chart(layers: pd.DataFrame) -> Chart | None:
         labels = [f"{about_kind(kind, set(kinds))}{_called(name)}" for name in there.index]
         own = [Bar(*one) for one in zip(labels, there["weight"], there["contribution, share"], strict=True)]
         bars += sorted(own, key=lambda bar: -bar.value)
-    about = f"Where attention goes, and where what arrives comes from, in {' and '.join(chosen)}"
-    return Chart(about, bars, top=1.0, tick="share of what arrives (contributions)", bar="share of the attention")
+    about = f"Where attention goes, and where the output comes from, in {' and '.join(chosen)}"
+    return Chart(about, bars, top=1.0, tick="share of the output (contributions)", bar="share of the attention")
 
 
 def _apart(shares: pd.DataFrame) -> pd.Series[float]:
@@ -182,7 +182,7 @@ def _findings(layers: pd.DataFrame, frequency: pd.DataFrame) -> list[str]:
             sentences.append(
                 Pictured(
                     f"{about_kind(kind, kinds)}In layer {best.name[2]}, {_called(name)} {verb} {best['weight']:.0%} of "
-                    f"the attention, but {only}{best['contribution, share']:.0%} of what arrives (contributions) comes "
+                    f"the attention, but {only}{best['contribution, share']:.0%} of the output (contributions) comes "
                     f"from {them}.",
                     {"weights": list(group["weight"]), "contributions": list(group["contribution, share"])},
                 )

@@ -58,7 +58,7 @@ def _result(sums: Sums, context: StudyContext) -> Result:
         table=table,
         meta=context.meta(),
         drawers=drawers,
-        findings=_findings(strongest, context),
+        findings=_findings(strongest, layers, context),
         chart=_chart(strongest) if strongest else None,
         cautions=context.cautions(),
         tables=tables,
@@ -103,20 +103,22 @@ def _strongest(table: pd.DataFrame, layers: pd.DataFrame) -> list[tuple[str, str
 def _chart(strongest: list[tuple[str, str, Any, Any]]) -> Chart:
     """Each measure in the layer where it is highest, beside what even attention would give; the largest first."""
     kinds = {kind for kind, *_ in strongest}
+    bars = [
+        Bar(
+            f"{kind}: {_called(name)}" if len(kinds) > 1 else _called(name),
+            float(best["value"]),
+            float(best["chance"]),
+            f"layer {best['layer']}",
+        )
+        for kind, name, best, _ in sorted(strongest, key=lambda one: -one[2]["value"])
+        if name not in _WHOSE
+    ]
+    below = "; grey: less than that" if any(bar.below for bar in bars) else ""
     return Chart(
         "Share of all attention that each gets, in the layer that gives it most",
-        [
-            Bar(
-                f"{kind}: {_called(name)}" if len(kinds) > 1 else _called(name),
-                float(best["value"]),
-                float(best["chance"]),
-                f"layer {best['layer']}",
-            )
-            for kind, name, best, _ in sorted(strongest, key=lambda one: -one[2]["value"])
-            if name not in _WHOSE
-        ],
+        bars,
         top=1.0,
-        tick="chance: what even attention would give",
+        tick=f"chance: what even attention would give{below}",
     )
 
 
@@ -131,7 +133,25 @@ def _begun(name: str) -> str:
     return f"{called[:1].upper()}{called[1:]}"
 
 
-def _findings(strongest: list[tuple[str, str, Any, Any]], context: StudyContext) -> list[str]:
+_RESTING = ("[CLS]", "the first token", "[SEP]")
+
+
+def _rests(layers: pd.DataFrame, kinds: list[str]) -> list[str]:
+    """How much attention goes to resting places over all layers, not in the one where that is most."""
+    found = []
+    for kind in dict.fromkeys(kinds):
+        mine = layers[(layers["kind"] == kind) & layers["measure"].isin(_RESTING) & layers["value"].notna()]
+        mean = mine.groupby("measure", sort=False)[["value", "chance"]].mean()
+        if not mean.empty:
+            share, chance = mean.sum()
+            found.append(
+                f"{about_kind(kind, kinds)}Over all layers, {share:.0%} of all attention goes to "
+                f"{' and '.join(map(str, mean.index))}, where heads rest (chance: {chance:.0%})."
+            )
+    return found
+
+
+def _findings(strongest: list[tuple[str, str, Any, Any]], layers: pd.DataFrame, context: StudyContext) -> list[str]:
     """Where most attention goes, then the strongest layer and head of each measure, in sentences."""
     kinds = [kind for kind, *_ in strongest]
     said = [
@@ -146,7 +166,7 @@ def _findings(strongest: list[tuple[str, str, Any, Any]], context: StudyContext)
         f"{context.tally.inputs:,} inputs, which count alike however long they are; what a kind of token gets is the "
         "mean over the inputs that have one (not all have a “.” or “,”)."
     )
-    return [*_most(strongest, kinds), *said, counted]
+    return [*_most(strongest, kinds), *_rests(layers, kinds), *said, counted]
 
 
 def _most(strongest: list[tuple[str, str, Any, Any]], kinds: list[str]) -> list[str]:

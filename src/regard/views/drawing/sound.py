@@ -99,7 +99,7 @@ def _rows(axes: Axes, heard: HeardRows, job: Depicted, inches: float) -> Any:
     written = heard.rows + 1
     names = labels_of([tokens[at] for at in written], written)
     axes.set_yticks(range(count), names, **lettering(inches / count))
-    axes.set_ylabel("is written next", size=7, color=QUIET)
+    axes.set_ylabel("word being written", size=7, color=QUIET)
     _rest(axes, resting_at(job))
     if heard.chosen is not None:
         axes.get_yticklabels()[heard.chosen].set_fontweight("bold")
