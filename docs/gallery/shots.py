@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -107,21 +108,32 @@ LEARNED = (
     "`python docs/gallery/pictures.py` trains both models in some minutes, from random weights, and writes the pictures. What the model says without each head "
     '[it measures and stores in the trace](how-to/see-where-a-vision-model-looks.md#what-it-says-without-a-head), as `trace.facts["labels without"]`.'
 )
+FOUND = json.loads((HERE.parent / "numbers" / "found" / "handwriting.json").read_text("utf-8"))  # of these very models
 DIGITS = (
-    "A ViT of 4 layers of 4 heads that learned from 1,438 handwritten digits; this five is one of 359 held out, of which it reads 97.8 % right. [CLS] looks below "
-    "the bar of the five, where a three has ink. Without this head, 11 of 39 fives that were read right are read as threes. The digits are `load_digits` of "
-    "scikit-learn, by E. Alpaydin and C. Kaynak (UCI Machine Learning Repository, CC BY 4.0)."
+    f"A ViT of 4 layers of 4 heads that learned from {FOUND['digits']['learned']:,} handwritten digits; this five is one of {FOUND['digits']['held']} held out, of which it "
+    f"reads {100 * FOUND['digits']['right'][0]:.1f} % right. [CLS] looks below the bar of the five, where a three has ink. Without this head, {len(FOUND['digits']['mistaken'])} of "
+    f"{FOUND['digits']['of']} fives that were read right are read as threes. The digits are `load_digits` of scikit-learn, by E. Alpaydin and C. Kaynak (UCI Machine Learning Repository, "
+    "CC BY 4.0)."
 )
 SHEET = (
-    "A LLaVA with 2 layers in its tower and 2 above it, which learned from sheets of four handwritten digits. Of 200 questions about sheets of digits held out it answers "
-    "96.5 % right; head 1.0 then gives the digit asked about 95.3 % of its attention to the picture, by chance 25 %."
+    "A LLaVA with 2 layers in its tower and 2 above it, which learned from sheets of four handwritten digits. Of "
+    f"{FOUND['sheets']['sheets']} questions about sheets of digits held out it answers {100 * FOUND['sheets']['right'][0]:.1f} % right; head {FOUND['sheets']['head']} then gives the "
+    f"digit asked about {100 * FOUND['sheets']['asked'][0]:.1f} % of its attention to the picture, by chance 25 %."
 )
+
+
+def _head(which: str) -> str:
+    """The part of an address that shows the head that was found."""
+    layer, head = FOUND[which]["head"].split(".")
+    return f"layer={layer}&heads={head}"
+
+
 SEEN = (
     Shot(
         "picture",
         "A picture: what tells a five from a three",
         f"regard view --image digit.png -m {TRAINED}/digits-vit",
-        "view=heads&kind=encoder&layer=1&heads=1",
+        "view=heads&kind=encoder&" + _head("digits"),
         ".overlay .patches",
         note=f"{DIGITS} {LEARNED}",
     ),
@@ -129,7 +141,7 @@ SEEN = (
         "question",
         "A picture and a question: the digit asked about is looked at",
         f'regard view "<image> Which digit is bottom right ?" --image sheet.png --generate 1 -m {TRAINED}/digits-llava',
-        "view=heads&kind=decoder&layer=1&heads=0",
+        "view=heads&kind=decoder&" + _head("sheets"),
         ".overlay .patches",
         note=f"{SHEET} {LEARNED}",
     ),
@@ -137,7 +149,7 @@ SEEN = (
         "picture-atlas",
         "Atlas of a picture: where every head looks",
         f"regard view --image digit.png -m {TRAINED}/digits-vit",
-        "view=atlas&kind=encoder&layer=1&heads=1",
+        "view=atlas&kind=encoder&" + _head("digits"),
         ".thumb canvas",
         note="The same five in the same ViT. Some heads look at ink, others beside it, where another digit would have some.",
     ),
