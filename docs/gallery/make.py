@@ -59,7 +59,7 @@ SETTLED = """() => !document.querySelector('[data-saved], [data-busy], .busy, [a
   && document.getAnimations().every(one => one.playState !== 'running')"""  # a map that is not drawn has a canvas's first size
 QUIET = 1.0  # seconds without a change before a picture is taken
 PATIENCE = 240_000  # milliseconds; a model is loaded meanwhile
-QUALITY = 46
+QUALITY = 42
 STUDIES = ("tokens", "atlas", "norms")
 FACES = ("Inter", "JetBrains Mono", "Noto Sans CJK SC")  # that the page asks for, and ships none of
 

@@ -137,10 +137,11 @@ def test_a_chat_begins_with_something_to_say_and_what_was_looked_at_is_beside_th
     assert other.locator("[data-lit]").count() == lit.count() == 1
 
 
-def test_on_a_phone_the_drawer_says_what_a_switched_off_head_changes(use, models):
+def test_on_a_phone_what_a_switched_off_head_changes_is_said_once_above_the_picture(use, models):
     page = use(heads(models, 1, "off=decoder:0.0"), width=390, has_touch=True)
     page.wait_for_selector("[data-headline=news]")
-    assert page.inner_text(".drawer > summary span") == page.inner_text("[data-headline]") != ""
+    news, drawer = page.inner_text("[data-headline]"), page.inner_text(".drawer > summary span")
+    assert news.startswith("Without 0.0 ") and drawer and drawer not in news
 
 
 def test_rules_are_not_offered_to_be_saved_where_that_is_refused(browser, models, tmp_path, monkeypatch):
