@@ -5,9 +5,10 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { type Say, useStore } from "../../frame/context";
 import { followWidth } from "../../frame/scroller";
-import { palette } from "../../marks/scales";
+import { figure, palette } from "../../marks/scales";
 import type { Look } from "../../state/edges";
 import type { Store } from "../../state/store";
+import { together } from "../../words";
 import { useSession, useTell } from "../context";
 import type { Why } from "../records";
 import type { Session } from "../session";
@@ -15,7 +16,7 @@ import type { Line } from "./chain";
 import { chipAt, draw } from "./drawing";
 import { ElementPen } from "./elements";
 import type { Layout } from "./layout";
-import { amountOf, clamped, layoutFor, letteredBy, save, sentenceOf, valuesOf } from "./picture";
+import { amountOf, clamped, layoutFor, letteredBy, save, sentenceOf, shareOf, valuesOf } from "./picture";
 import { reason } from "./sentences";
 
 export function Back() {
@@ -65,7 +66,7 @@ export function Back() {
           )}
         </div>
       </div>
-      <p class="app-note">{tell("whyBackHint")}</p>
+      <p class="app-note">{together(tell("whyBackHint"), pointsIn(lines, tell))}</p>
     </section>
   );
 }
@@ -92,6 +93,14 @@ export function newsOfWhy(session: Session, store: Store | null, tell: Say): str
   if (!store || session.saved.value !== null) return null;
   const [, found] = asked(session).find(([look]) => isShown(store, look)) ?? [];
   return found ? reason(found, tell) : null;
+}
+
+/** What the first number of a head says, in a sentence. */
+function pointsIn(lines: readonly Line[], tell: Say): string {
+  const line = lines.find(({ of }) => of !== null);
+  if (!line || line.of === null) return "";
+  const head = `${line.layer}.${line.head}`;
+  return tell("whyPoints", { head, value: shareOf(line), all: figure(line.of, 2) });
 }
 
 /** The drawing as SVG elements. */

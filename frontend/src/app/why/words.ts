@@ -101,8 +101,12 @@ export const WHY = {
   whySource: ["from “{token}”", "来自“{token}”"],
   whyBack: ["Links back through the layers", "穿过各层往回的连线"],
   whyBackHint: [
-    "Arcs: where a head looks. Dashed: what it read there is carried up to the link above. +2 of 5: adds 2 of the 5 points by which this link's score exceeds its row's average. Choose a head to see it in the view.",
-    "弧线：头看向哪里。虚线：它在那里读到的内容传到上面的连线。“+2（共 5）”：这条连线的分数比同行平均高 5，其中 2 来自这个头。点选一个头，在视图中查看它。",
+    "Arcs: where a head looks. Dashed: what it read there is carried up to the link above. Choose a head to see it in the view.",
+    "弧线：头看向哪里。虚线：它在那里读到的内容传到上面的连线。点选一个头，在视图中查看它。",
+  ],
+  whyPoints: [
+    "{head} adds {value} of the {all} points by which the score above it exceeds its row's average.",
+    "它上方的分数比同行平均高 {all}，其中 {value} 来自 {head}。",
   ],
   whyLayer: ["layer {layer}", "第 {layer} 层"],
   whyLayerOf: ["{kind} {layer}", "{kind} {layer}"],

@@ -3,7 +3,7 @@
 import { type Head, headOf } from "../../compute/attention";
 import { attribution, mostOf, movers, participation, productOf, riseOf } from "../../compute/pairs";
 import { useSay, useStore } from "../../frame/context";
-import { figure, hundredths, withSign } from "../../marks/scales";
+import { decimals, figure, hundredths, withSign } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import { together } from "../../words";
 import { quoted } from "../../words/quoted";
@@ -134,6 +134,10 @@ function AttributionTable({ query, keyToken }: { query: number; keyToken: number
   const table = attribution(headOf(site, site.heads.indexOf(store.lead)), query, keyToken);
   if (!table) return null;
   const most = Math.max(...table.values.flat());
+  const places = Math.max(
+    0,
+    2 - Math.floor(Math.log10(Math.max(...table.values.flat().map(Math.abs), 1e-6))),
+  ); // one for all
   return (
     <table class="attribution">
       <caption title={tell("attributionHint")} data-sum={table.sum}>
@@ -159,7 +163,7 @@ function AttributionTable({ query, keyToken }: { query: number; keyToken: number
                 class={`${value < 0 ? "negative" : "positive"}${value === most ? " most" : ""}`}
                 title={String(value)}
               >
-                {figure(value, 2)}
+                {decimals(value, places)}
               </td>
             ))}
           </tr>

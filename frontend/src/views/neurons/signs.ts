@@ -5,8 +5,6 @@ import { inkOn, type Palette, SIGNS } from "../../marks/scales";
 import { edgesOf, type Layout } from "./columns";
 import { addedTo, type Expanded, keyOf, queryOf } from "./expanded";
 
-const BOTH = 24; // pixels of a cell that has room for both factors
-
 const signOf = (value: number): string => (value < 0 ? "−" : "+");
 
 /** The signs of q, above its keys. */
@@ -15,7 +13,7 @@ export function querySigns(pen: Pen, shown: Expanded, at: Layout, y: number, col
   written(pen, shown, at, at.q, y, q, shown.sizes.q, colours, (neuron) => signOf(q[neuron]));
 }
 
-/** Of one key: the sign of q times that of k, and of their product. */
+/** Of one key: the signs of k, and of its product with q. */
 export function keySigns(
   pen: Pen,
   shown: Expanded,
@@ -24,10 +22,8 @@ export function keySigns(
   y: number,
   colours: Palette,
 ): void {
-  const [q, k, products] = [queryOf(shown), keyOf(shown, key), addedTo(shown, key)];
-  const factors = (neuron: number) =>
-    at.wide < BOTH ? signOf(k[neuron]) : `${signOf(q[neuron])}×${signOf(k[neuron])}`;
-  if (at.k) written(pen, shown, at, at.q, y, k, shown.sizes.k, colours, factors);
+  const [k, products] = [keyOf(shown, key), addedTo(shown, key)];
+  if (at.k) written(pen, shown, at, at.q, y, k, shown.sizes.k, colours, (n) => signOf(k[n]));
   written(pen, shown, at, at.product, y, products, shown.sizes.product, colours, (n) => signOf(products[n]));
 }
 
