@@ -97,7 +97,7 @@ interface Look {
   apart?: number; // from line to line at least, in sizes of its letters; room for arcs where nothing is said
 }
 
-/** Words in lines; lines as far apart as `room` allows. Positions make no second line. */
+/** Words in lines; lines as far apart as `room` allows. Positions make no second line, but letters a little smaller. */
 export function setting(
   axis: Axis,
   list: readonly number[],
@@ -108,8 +108,14 @@ export function setting(
   const plain = placedIn(axis, list, width, room, look, false);
   if (list.length > FEW) return plain;
   const whole = placedIn(axis, list, width, room, look, true);
-  return plain.lines === 1 && whole.lines > 1 ? plain : whole;
+  if (plain.lines > 1 || whole.lines === 1) return whole;
+  const smaller = SMALLER.map((part) => part * look.size).filter((size) => size >= LEAST);
+  const tried = smaller.map((size) => placedIn(axis, list, width, room, { ...look, size }, true));
+  return tried.find(({ lines }) => lines === 1) ?? plain;
 }
+
+const SMALLER = [0.95, 0.9, 0.85, 0.8]; // letters may be this much smaller before positions are left out
+const LEAST = 14; // pixels of a letter that reads well
 
 const ROOMY = 2.9;
 

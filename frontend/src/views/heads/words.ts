@@ -35,7 +35,7 @@ export const words = {
     "Point at a word: arcs above lead to what it looks at, arcs below come from words that look at it. Tint: {what}.",
     "指向一个词：上方的弧通向它所看的词，下方的弧来自看向它的词。底色：{what}。",
   ],
-  legendPale: ["Pale arcs: other words look there.", "淡色的弧：其他词的目光。"],
+  legendPale: ["Pale arcs: what the other words look at.", "淡色的弧：其他词的目光。"],
   focusLooks: [
     "The next word is chosen at “{word}”: from there it looks most at “{key}” ({weight}).",
     "下一个词在“{word}”处选出：从那里看得最多的是“{key}”（{weight}）。",
