@@ -182,7 +182,7 @@ def labelled_trace() -> Trace:
     """The picture, with what a classifier says of it."""
     trace = vision_trace()
     labels = [["flag", 0.75], ["kite", 0.246], ["sail", 0.004]]
-    without = {"encoder 1.0": [["kite", 0.9], ["flag", 0.1]], "encoder 1.1": [["flag", 0.7], ["kite", 0.3]]}
+    without = {"encoder 1.0": [["kite", 0.9], ["flag", 0.1]], "encoder 1.1": [["flag", 0.7], ["umbrella", 0.3]]}
     return replace(trace, facts={**trace.facts, "labels": labels, "labels without": without})
 
 

@@ -227,7 +227,7 @@ def test_tiny_shares_of_a_picture_are_one_line_and_little_rest_is_not_told(show,
 
 
 def test_what_the_model_says_with_and_without_a_head_is_on_one_scale(show, pages):
-    page = show(pages["labelled"], "#layer=1&heads=0")
+    page = show(pages["labelled"], "#layer=1&heads=1")
     page.wait_for_selector("[data-labels-without]")
     bars = page.eval_on_selector_all(
         "[data-bar]",
