@@ -222,6 +222,7 @@ def test_tiny_shares_of_a_picture_are_one_line_and_little_rest_is_not_told(show,
     assert rows == ["row 3, column 3 97%", "[CLS] 3.0%"]
     assert page.inner_text(".ranking .hint") == "all others: below 0.1%"
     assert "rests" not in page.inner_text(".inspector")
+    assert page.locator("[data-other]").count() == 0  # what its output is made of: no name is there to compare it with
     page.click("[data-multiple='1']")
     until(page, "document.querySelector('.inspector').innerText.includes('7% of the tokens\\' attention rests')")
 
