@@ -148,6 +148,7 @@ class Pages(dict[str, Path]):
         made = {"odd": odd_trace, "seq": sequence_trace, "vision": vision_trace, "many": many_trace}
         made |= {"answered": answered_trace, "long": long_trace, "labelled": labelled_trace}
         made |= {"asked": asked_trace, "square": lambda: vision_trace(40, 40), "inked": inked_trace}
+        made |= {"paper": paper_trace}
         if name == "maps":
             return Trace.from_maps(self.pair_trace.attention(0)[None], PAIR)
         return self.pair_trace if name == "pair" else made[name]()
@@ -181,7 +182,7 @@ def labelled_trace() -> Trace:
     """The picture, with what a classifier says of it."""
     trace = vision_trace()
     labels = [["flag", 0.75], ["kite", 0.246], ["sail", 0.004]]
-    without = {"encoder 1.0": [["kite", 0.9], ["flag", 0.1]], "encoder 1.1": [["flag", 0.7], ["kite", 0.3]]}
+    without = {"encoder 1.0": [["kite", 0.9], ["flag", 0.1]], "encoder 1.1": [["flag", 0.7], ["umbrella", 0.3]]}
     return replace(trace, facts={**trace.facts, "labels": labels, "labels without": without})
 
 
@@ -237,6 +238,20 @@ def inked_trace() -> Trace:
     pixels[:, np.arange(40) % 10 >= 5] = 255
     side = replace(trace.side("encoder"), medium=medium_of(read_picture(pixels)))
     return Trace({"encoder": side}, trace.sites, {"model": "inked"})
+
+
+def paper_trace() -> Trace:
+    """A picture of paper with a stripe of ink in each patch; nearly all looks go to one patch, some rest."""
+    trace = vision_trace(40, 40)
+    pixels = np.full((40, 40, 3), 255, np.uint8)
+    pixels[:, np.arange(40) % 10 >= 8] = 0
+    side = replace(trace.side("encoder"), medium=medium_of(read_picture(pixels)))
+    maps = np.full((2, 17, 17), 0.0004 / 15, np.float32)
+    maps[0, :, [0, 16]] = [[0.03], [0.9696]]
+    maps[1, :, [0, 16]] = [[0.07], [0.9296]]
+    norms = np.where(np.arange(17) > 0, np.ones((2, 17), np.float32), 10)  # what rests brings in much
+    site = replace(trace.sites[1], maps=maps, known_norms=norms.astype(np.float32))
+    return Trace({"encoder": side}, (trace.sites[0], site), {"model": "paper"})
 
 
 def many_trace() -> Trace:

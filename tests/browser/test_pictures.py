@@ -106,7 +106,8 @@ def test_where_an_answer_is_chosen_it_is_said_what_is_about_to_be_said(show, pag
     page.wait_for_selector(".patch")
     said = "About to say “a”, head 0.0 looks most at row 3, column 3 (67%)."
     assert page.inner_text(".headline") == said
-    assert page.inner_text("[data-said=question] dd").endswith("looks")
+    assert page.inner_text("[data-said=question] dd").endswith("← looks from here")
+    assert page.inner_text(".talking > .chips small") == "other tokens, coloured alike"
     assert page.inner_text(".panel h3 >> nth=0") == "The picture"  # which does not look: a word does
     page.click("[data-said=answer] .chip >> nth=0")
     said = "Having said “a”, about to say “cat”, head 0.0 looks most at row 0, column 0 (60%)."
@@ -200,6 +201,45 @@ def test_the_same_share_has_the_same_colour_on_paper_and_on_ink(show, pages, the
     assert left == [255, 255, 255] if theme == "light" else max(left) < 225  # softer on a dark page
 
 
+def test_on_a_dark_page_maps_of_a_picture_of_paper_have_light_ink_and_photographs_stay(show, pages):
+    def lightness(name: str, theme: str, x: float, *, panel: int = 1) -> int:
+        page = show(pages[name], "#layer=1&heads=0", color_scheme=theme)
+        page.wait_for_selector(".patch")
+        page.wait_for_timeout(300)  # the picture is decoded
+        return max(page.eval_on_selector(f".patches >> nth={panel} >> canvas", COLOUR, [x, 0.29]))
+
+    paper, ink = 0.1, 0.225  # of a patch that is not looked at
+    assert lightness("paper", "dark", ink) > 60 > 40 > lightness("paper", "dark", paper)
+    assert lightness("paper", "light", ink) < 200 < 240 < lightness("paper", "light", paper)
+    assert lightness("inked", "dark", ink) > lightness("inked", "dark", paper)  # as it is: white there, black here
+    assert lightness("paper", "dark", paper, panel=0) < 200 < lightness("inked", "dark", ink, panel=0)
+
+
+def test_tiny_shares_of_a_picture_are_one_line_and_little_rest_is_not_told(show, pages):
+    page = show(pages["paper"], "#layer=1&heads=0")
+    page.wait_for_selector(".ranking")
+    rows = [" ".join(row.split()) for row in page.locator(".ranking li").all_inner_texts()]
+    assert rows == ["row 3, column 3 97%", "[CLS] 3.0%"]
+    assert page.inner_text(".ranking .hint") == "all others: below 0.1%"
+    assert "rests" not in page.inner_text(".inspector")
+    assert page.locator("[data-other]").count() == 0  # what its output is made of: no name is there to compare it with
+    page.click("[data-multiple='1']")
+    until(page, "document.querySelector('.inspector').innerText.includes('7% of the tokens\\' attention rests')")
+
+
+def test_what_the_model_says_with_and_without_a_head_is_on_one_scale(show, pages):
+    page = show(pages["labelled"], "#layer=1&heads=1")
+    page.wait_for_selector("[data-labels-without]")
+    bars = page.eval_on_selector_all(
+        "[data-bar]",
+        "all => all.map(e => [e.dataset.bar, e.querySelector('i').getBoundingClientRect()])"
+        ".map(([share, {left, width}]) => [left, width / share])",
+    )
+    assert len(bars) == 4
+    for left, scale in bars:
+        assert (left, scale) == pytest.approx(bars[0], abs=1)
+
+
 def test_a_saved_page_says_what_the_model_says_without_a_head_where_the_trace_knows(show, pages):
     page = show(pages["labelled"], "#layer=1&heads=0")
     page.wait_for_selector("[data-labels-without='1.0']")
@@ -210,7 +250,7 @@ def test_a_saved_page_says_what_the_model_says_without_a_head_where_the_trace_kn
     assert page.inner_text(".headline").endswith(turned)
     page.click("[data-multiple='1']")
     page.wait_for_selector("[data-labels-without='1.1']")
-    assert "the model says" not in page.inner_text(".headline")  # it says the same without head 1.1
+    assert page.inner_text(".headline").endswith("Without head 1.1 “flag” falls from 75% to 70%.")
     page = show(pages["labelled"], "#layer=0&heads=0")
     page.wait_for_selector("[data-labels]")
     assert page.locator("[data-labels-without]").count() == 0  # nobody asked

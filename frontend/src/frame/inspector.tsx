@@ -9,7 +9,7 @@ import type { Lens } from "../compute/lens";
 import { sizeOf } from "../compute/worth";
 import { isKnown } from "../data/report";
 import { isHere } from "../data/wire";
-import { brief, figure, hundredths, signColour, signed } from "../marks/scales";
+import { brief, figure, hundredths, SMALL, signColour, signed } from "../marks/scales";
 import { shownBy } from "../state/shown";
 import type { Store } from "../state/store";
 import type { Key } from "../words";
@@ -160,6 +160,7 @@ function Chosen() {
           title={title(store.rows.value.names, queries, "looksAt", "theseLookAt")}
           labels={listedNames(store.columns.value, tell)}
           entries={strongest(toKeys, shown.columns.mask, LISTED)}
+          short={pictured}
           share={!contributions && queries.length === 1}
           lit={store.hover.value.query === null ? null : store.hover.value.key}
           keep={
@@ -174,6 +175,7 @@ function Chosen() {
           title={title(store.columns.value.names, keys, "lookedAtBy", "theseLookedAt")}
           labels={listedNames(store.rows.value, tell)}
           entries={strongest(toQueries, shown.rows.mask, LISTED)}
+          short={pictured}
           share={!contributions && keys.length === 1}
           lit={store.hover.value.key === null ? null : store.hover.value.query}
           keep={
@@ -193,6 +195,7 @@ function Ranking({
   entries,
   lit,
   share,
+  short,
   keep,
 }: {
   title: string;
@@ -200,17 +203,19 @@ function Ranking({
   entries: [number, number][];
   lit: number | null; // the other end of the pair under the pointer
   share: boolean; // whether its numbers are shares of one token's attention
+  short: boolean; // whether tiny shares are one line
   keep?: (position: number) => void; // pin it too, so that the two are a pair
 }) {
   const store = useStore();
   const tell = useSay();
   const { worth } = store.look.value;
+  const listed = short && share && !worth ? entries.filter(([, value]) => value >= SMALL) : entries;
   const top = Math.max(1e-12, ...entries.map(([, value]) => sizeOf(value)));
   return (
     <section class="ranking">
       <h3 dir="auto">{title}</h3>
       <ol>
-        {entries.map(([position, value]) => (
+        {listed.map(([position, value]) => (
           <li key={position} class={position === lit ? "lit" : ""}>
             {keep ? (
               <button
@@ -242,6 +247,9 @@ function Ranking({
           </li>
         ))}
       </ol>
+      {listed.length < entries.length && (
+        <p class="hint">{tell("listedBelow", { least: hundredths(SMALL) })}</p>
+      )}
     </section>
   );
 }

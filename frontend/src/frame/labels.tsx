@@ -1,7 +1,7 @@
 // What the model said, and what without a head, as the trace has it: for pages without a model that could be asked.
 
 import type { Cell } from "../data/report";
-import { hundredths } from "../marks/scales";
+import { hundredths, percent } from "../marks/scales";
 import type { Store } from "../state/store";
 import { type Say, useSay, useStore } from "./context";
 
@@ -25,17 +25,18 @@ export function labelsWithout({ page }: Store, { site, head }: Cell): readonly L
   return known?.[`${site.kind} ${site.layer}.${head}`] ?? null;
 }
 
-/** That the model says something else without a head, in a sentence; null where it does not, or nobody knows. */
+const TELLING = 5; // percentage points by which a label changes at least, where it stays the likeliest
+
+/** What the model says without a head, in a sentence: another label, or the same with another share; null where neither, or nobody knows. */
 export function turnTold(store: Store, cell: Cell, tell: Say): string | null {
   const [before] = (store.page.facts.labels ?? []) as Label[];
   const [after] = labelsWithout(store, cell) ?? [];
-  if (!before || !after || before[0] === after[0]) return null;
-  return tell("saysInstead", {
-    place: `${cell.site.layer}.${cell.head}`,
-    label: after[0],
-    chance: hundredths(after[1]),
-    before: before[0],
-  });
+  if (!before || !after) return null;
+  const [place, label, chance] = [`${cell.site.layer}.${cell.head}`, after[0], hundredths(after[1])];
+  if (before[0] !== label) return tell("saysInstead", { place, label, chance, before: before[0] });
+  const change = percent(after[1]) - percent(before[1]);
+  if (Math.abs(change) < TELLING) return null;
+  return tell(change > 0 ? "saysMore" : "saysLess", { place, label, chance, before: hundredths(before[1]) });
 }
 
 export function Labels() {
@@ -47,10 +48,10 @@ export function Labels() {
   const without = labelsWithout(store, cell);
   const place = `${cell.site.layer}.${cell.head}`;
   return (
-    <>
+    <div class="labels">
       <Bars title={tell("says")} labels={labels} />
       {without && <Bars title={tell("saysWithout", { place })} labels={without} place={place} />}
-    </>
+    </div>
   );
 }
 

@@ -3,7 +3,8 @@
 import { type Active, activity, merged, strongest } from "../compute/active";
 import type { Axis } from "../compute/axis";
 import type { Site } from "../data/wire";
-import { firstLooker, placesOf } from "../marks/patches";
+import type { Framed } from "../marks/framed";
+import { type Box, firstLooker, placesOf } from "../marks/patches";
 import { brief, hundredths } from "../marks/scales";
 import { shownBy } from "../state/shown";
 import type { Store } from "../state/store";
@@ -63,6 +64,24 @@ export function ranked(
 export function amountOf({ look }: Store, share = true): (value: number) => string {
   const { contributions, worth } = look.value;
   return share && !contributions && !worth ? hundredths : brief;
+}
+
+const WRITTEN = 0.05; // of one token's attention: a patch with as much has its share written on it
+
+/** The patch that gets most, framed, and the shares of all that get much of one token's attention. */
+export function framedMost(
+  store: Store,
+  places: ReadonlyMap<number, Box>,
+  all: readonly [number, number][],
+  share = true,
+): Framed[] {
+  const { contributions, worth } = store.look.value;
+  const amount = amountOf(store, share);
+  const least = share && !contributions && !worth ? WRITTEN : Number.POSITIVE_INFINITY;
+  return all
+    .filter(([position]) => places.has(position))
+    .filter(([, value], i) => !i || value >= least)
+    .map(([position, value], i) => ({ position, label: amount(value), lit: true, bare: i > 0 }));
 }
 
 /** The token that is chosen at a position of an answer, and whether a part of it was said; null where none is. */

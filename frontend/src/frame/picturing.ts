@@ -3,7 +3,7 @@
 import type { Axis } from "../compute/axis";
 import { isStrip, pictureOf } from "../data/picture";
 import { edge, type Framed, framePatches, gridLines, gridNumbers, gridOf } from "../marks/framed";
-import { type Box, type Canvas, litPicture } from "../marks/patches";
+import { type Box, type Canvas, litPicture, meanOf } from "../marks/patches";
 import type { Pen } from "../marks/pen";
 import type { Palette } from "../marks/scales";
 
@@ -16,13 +16,16 @@ export function seenPicture(
   at: Canvas,
   colours: Palette,
 ): void {
-  litPicture(pen, pictureOf(axis.side), places, values, at, colours);
+  const drawn = litPicture(pen, pictureOf(axis.side), places, values, at, colours);
   const grid = isStrip(axis.side) ? null : gridOf(axis, places);
-  const boxes = framed.map(({ position }) => places.get(position)).filter((box) => box !== undefined);
+  const boxes = framed
+    .filter(({ bare }) => !bare)
+    .map(({ position }) => places.get(position))
+    .filter((box) => box !== undefined);
   if (grid) {
     gridLines(pen, grid, at, colours);
     gridNumbers(pen, grid, at, colours, boxes);
   }
   edge(pen, at, colours);
-  framePatches(pen, places, framed, at, colours);
+  framePatches(pen, places, framed, at, { ...colours, colourAt: (box) => drawn && meanOf(drawn, box) });
 }

@@ -36,7 +36,10 @@ export function doesFor(tell: Say, { name, colour }: Pick<Found, "name" | "colou
 }
 
 export const MOSTLY = 0.5; // share from which a headline says that a head rests
-const SHOWN = 0.01; // share below which resting is not worth a word
+const SHOWN = { text: 0.01, picture: 0.05 }; // share below which resting is not worth a word
+
+const isShown = (store: Store, rest: Rest | null): rest is Rest =>
+  rest !== null && rest.share >= SHOWN[isVision(store) ? "picture" : "text"];
 
 /** What the head under the pointer, or the chosen one, does: three lines, the numbers folded. */
 export function Findings() {
@@ -87,7 +90,7 @@ export function ledeOf(store: Store, cell: Cell, tell: Say): string[] {
   const found = foundOf(cell, contributions);
   const rest = restOf(cell, contributions);
   const does = actsOf(cell, contributions, tell).join(tell("comma"));
-  const share = rest && rest.share >= SHOWN ? percent(rest.share) : null;
+  const share = isShown(store, rest) ? percent(rest.share) : null;
   const place = rest ? placeFor(tell, rest.place) : "";
   if (found.some(({ name }) => isResting(name)))
     return [tell("ledeAlways", { place, share: share ?? 100, whose })];
@@ -112,7 +115,7 @@ export function placeFor(tell: Say, place: string): string {
 function wholeOf(store: Store, cell: Cell, tell: Say): string {
   const { contributions } = store.look.value;
   const rest = restOf(cell, contributions);
-  const share = rest && rest.share >= SHOWN ? 100 - percent(rest.share) : 100;
+  const share = isShown(store, rest) ? 100 - percent(rest.share) : 100;
   if (contributions) return tell(share < 100 ? "measuredOfArriving" : "measuredOfOutput", { share });
   return tell(share < 100 ? "measuredOf" : "measuredOfAll", { share });
 }
@@ -184,9 +187,10 @@ function Other({ cell }: { cell: Cell }) {
   const tell = useSay();
   const { contributions } = store.look.value;
   if (!cell.site.arriving?.[cell.site.heads.indexOf(cell.head)]) return null;
+  if (isVision(store) && !foundOf(cell, contributions).length) return null; // no name is there to compare it with
   const [found] = foundOf(cell, !contributions);
   const rest = restOf(cell, !contributions);
-  const resting = rest && rest.share >= SHOWN;
+  const resting = isShown(store, rest);
   const what = resting ? [restSaid(cell, contributions, rest, tell)] : [];
   if (found && !isResting(found.name)) {
     const fits = found.mass ?? found.score; // of what does not rest

@@ -90,25 +90,33 @@ export function edge(pen: Pen, { x, y, width, height }: Canvas, colours: Palette
 export interface Framed {
   position: number;
   label: string; // what stands in the frame, or beside it
-  lit?: boolean; // whether the patch has the colour of most attention
+  lit?: boolean; // whether the patch is coloured by attention
+  bare?: boolean; // without a frame: its label stands in it, or nowhere
+}
+
+interface Colours extends Palette {
+  colourAt: (box: Box) => string | null; // of what is drawn in a patch
 }
 
 const LETTER = 7.3; // pixels of a letter of a label
 const LINE = 18; // its height
+const CELL = 34; // pixels of a patch from which a share is written in it
 
 /** What a patch is called, and with what share of attention, in it where it has room: what is around it stays visible. */
 function labelPatch(
   pen: Pen,
-  { label, lit }: Framed,
+  { label, lit, bare }: Framed,
   [l, t, r, b]: Box,
   at: Canvas,
-  { ground, ink, accent }: Palette,
+  { ground, ink, colour }: Pick<Palette, "ground" | "ink"> & { colour: string },
 ): void {
   const wide = label.length * LETTER + 8;
-  if (lit && r - l >= wide && b - t >= LINE) {
-    pen.text((l + r) / 2, (t + b) / 2, label, { colour: inkOn(accent), size: 12, align: "middle" });
+  const room = bare ? Math.max(CELL, wide - 6) : wide;
+  if (lit && r - l >= room && b - t >= (bare ? CELL : LINE)) {
+    pen.text((l + r) / 2, (t + b) / 2, label, { colour: inkOn(colour), size: 12, align: "middle" });
     return;
   }
+  if (bare) return;
   const left = Math.min(Math.max(at.x, (l + r - wide) / 2), at.x + at.width - wide);
   const top = b + 4 + LINE <= at.y + at.height ? b + 4 : t - 4 - LINE;
   pen.rect(left, top, wide, LINE, { colour: ground, alpha: 0.88 });
@@ -121,20 +129,22 @@ export function framePatches(
   places: ReadonlyMap<number, Box>,
   framed: readonly Framed[],
   at: Canvas,
-  colours: Palette,
+  colours: Colours,
 ): void {
   for (const one of framed) {
     const box = places.get(one.position);
     if (!box) continue;
     const [l, r] = [box[0], box[2]].map((share) => at.x + share * at.width);
     const [t, b] = [box[1], box[3]].map((share) => at.y + share * at.height);
-    for (const [wide, colour] of [
+    const lines = [
       [5, colours.ground],
       [2, colours.ink],
-    ] as const) {
+    ] as const;
+    for (const [wide, colour] of one.bare ? [] : lines) {
       const [a, z] = [l - wide / 2, r + wide / 2]; // so that corners are closed
       pen.lines([a, t, z, t, r, t, r, b, z, b, a, b, l, b, l, t], 4, wide, { colour });
     }
-    if (one.label) labelPatch(pen, one, [l, t, r, b], at, colours);
+    const colour = colours.colourAt(box) ?? colours.accent;
+    if (one.label) labelPatch(pen, one, [l, t, r, b], at, { ...colours, colour });
   }
 }

@@ -99,9 +99,10 @@ export function raster(
   return found;
 }
 
-const VEIL = { light: 0.7, dark: 0.8 }; // how far the picture is covered where nothing is looked at
+const VEIL = { light: 0.7, dark: 0.8, inverted: 0.72 }; // how far the picture is covered where nothing is looked at
+const PAPER = 0.7; // mean luminance from which a picture is one of paper: on a dark page its maps have light ink
 const TINT = { patch: 0.9, light: 0.6 }; // how strongly the place with most attention is coloured: a patch as on ink so on paper
-const DIMMED = { light: 1, dark: 0.8 }; // how bright the picture itself is, beside a dark ground
+const DIMMED = { light: 1, dark: 0.8, paper: 0.7 }; // how bright the picture itself is, beside a dark ground
 const COARSE = 12; // patches across up to which each has one colour: larger ones would be blurred
 const ROOT = 0.7; // the power of a share that is seen: a faint look is still one
 
@@ -123,22 +124,54 @@ function blank(width: number, height: number): [HTMLCanvasElement, CanvasRenderi
   return [canvas, canvas.getContext("2d")!];
 }
 
-const greys = new WeakMap<HTMLCanvasElement, HTMLCanvasElement>();
-
-/** A picture without its colours. */
-function greyOf(image: HTMLCanvasElement): HTMLCanvasElement {
-  let grey = greys.get(image);
-  if (!grey) {
-    const [canvas, context] = blank(image.width, image.height);
-    context.drawImage(image, 0, 0);
-    context.globalCompositeOperation = "saturation";
-    context.fillStyle = "#808080";
-    context.fillRect(0, 0, image.width, image.height);
-    greys.set(image, canvas);
-    grey = canvas;
-  }
-  return grey;
+interface Under {
+  grey: HTMLCanvasElement; // without colours
+  inverted: HTMLCanvasElement | null; // the same with light ink on dark paper; null unless it is of paper
 }
+
+const unders = new WeakMap<HTMLCanvasElement, Under>();
+
+/** A picture without its colours, and with light ink if it is one of dark ink on paper. */
+function underOf(image: HTMLCanvasElement): Under {
+  let under = unders.get(image);
+  if (!under) {
+    const grey = blended(image, "saturation", "#808080");
+    const [r, g, b] = meanColour(image, [0, 0, 1, 1]).map((value) => value / 255);
+    const paper = 0.2126 * r + 0.7152 * g + 0.0722 * b > PAPER;
+    under = { grey, inverted: paper ? blended(grey, "difference", "#ffffff") : null };
+    unders.set(image, under);
+  }
+  return under;
+}
+
+function blended(image: HTMLCanvasElement, how: GlobalCompositeOperation, colour: string): HTMLCanvasElement {
+  const [canvas, context] = blank(image.width, image.height);
+  context.drawImage(image, 0, 0);
+  context.globalCompositeOperation = how;
+  context.fillStyle = colour;
+  context.fillRect(0, 0, image.width, image.height);
+  return canvas;
+}
+
+const SAMPLED = 16; // pixels across that a mean is taken of
+
+/** The mean colour of a part of a picture: red, green and blue up to 255. */
+function meanColour(image: HTMLCanvasElement, [left, top, right, bottom]: Box): number[] {
+  const [, context] = blank(SAMPLED, SAMPLED);
+  const [width, height] = [image.width, image.height];
+  const part = [left * width, top * height, (right - left) * width, (bottom - top) * height] as const;
+  context.drawImage(image, ...part, 0, 0, SAMPLED, SAMPLED);
+  const { data } = context.getImageData(0, 0, SAMPLED, SAMPLED);
+  return [0, 1, 2].map(
+    (i) => data.reduce((sum, value, k) => (k % 4 === i ? sum + value : sum), 0) / SAMPLED ** 2,
+  );
+}
+
+/** The mean colour of a patch of what was drawn, as #rrggbb. */
+export const meanOf = (image: HTMLCanvasElement, box: Box): string =>
+  `#${meanColour(image, box)
+    .map((value) => Math.round(value).toString(16).padStart(2, "0"))
+    .join("")}`;
 
 /** The picture grey and faint, and in its colours, with some of the accent, where the mask is. */
 function lit(
@@ -153,7 +186,9 @@ function lit(
   over.drawImage(mask, 0, 0, width, height);
   over.globalCompositeOperation = "source-in";
   over.imageSmoothingEnabled = true;
-  if (image) over.drawImage(image, 0, 0, width, height);
+  const under = image && underOf(image);
+  const inverted = theme === "dark" && under ? under.inverted : null;
+  if (image) over.drawImage(inverted ?? image, 0, 0, width, height);
   over.globalCompositeOperation = "source-atop";
   over.fillStyle = accent;
   over.globalAlpha = image ? (smooth ? TINT.light : TINT.patch) : 1;
@@ -161,8 +196,8 @@ function lit(
   const [canvas, context] = blank(width, height);
   context.fillStyle = image ? ground : band;
   context.fillRect(0, 0, width, height);
-  context.globalAlpha = 1 - VEIL[theme];
-  if (image) context.drawImage(greyOf(image), 0, 0, width, height);
+  context.globalAlpha = 1 - VEIL[inverted ? "inverted" : theme];
+  if (under) context.drawImage(inverted ?? under.grey, 0, 0, width, height);
   context.globalAlpha = 1;
   context.drawImage(light, 0, 0);
   return canvas;
@@ -177,7 +212,7 @@ export interface Canvas {
 
 const SHARP = 2; // pixels of what is drawn for one of the page
 
-/** The picture; with values, grey unless attention lights it. Light between many patches is smooth for the eye; numbers are of patches. */
+/** The picture; with values, grey unless attention lights it. Light between many patches is smooth for the eye; numbers are of patches. What was drawn, where it is lit. */
 export function litPicture(
   pen: Pen,
   image: HTMLCanvasElement | null,
@@ -185,18 +220,22 @@ export function litPicture(
   values: readonly Float32Array[],
   at: Canvas,
   colours: Palette,
-): void {
+): HTMLCanvasElement | null {
   const { x, y, width, height } = at;
   if (!values.length) {
     pen.rect(x, y, width, height, { colour: image ? colours.ground : colours.band });
     if (image) pen.image(image, x, y, width, height);
-    if (image) pen.rect(x, y, width, height, { colour: colours.ground, alpha: 1 - DIMMED[colours.theme] });
-    return;
+    const { theme, ground } = colours;
+    const bright = DIMMED[theme === "dark" && image && underOf(image).inverted ? "paper" : theme];
+    if (image) pen.rect(x, y, width, height, { colour: ground, alpha: 1 - bright });
+    return null;
   }
   const mean = (position: number) => values.reduce((sum, row) => sum + row[position], 0) / values.length;
   const size = rasterSize(places);
   const pixels = [Math.round(SHARP * width), Math.round(SHARP * height)] as const;
-  pen.image(lit(image, masked(raster(places, mean, size), size), pixels, colours), x, y, width, height, true);
+  const drawn = lit(image, masked(raster(places, mean, size), size), pixels, colours);
+  pen.image(drawn, x, y, width, height, true);
+  return drawn;
 }
 
 /** The position whose middle is nearest to one's in a direction; itself at the edge. */

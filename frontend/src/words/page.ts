@@ -197,6 +197,15 @@ export const PAGE = {
     "Without head {place} the model says “{label}” ({chance}), not “{before}”.",
     "去掉头 {place}，模型说的是“{label}”（{chance}），而不是“{before}”。",
   ],
+  listedBelow: ["all others: below {least}", "其余均低于 {least}"],
+  saysMore: [
+    "Without head {place} “{label}” rises from {before} to {chance}.",
+    "去掉头 {place}，“{label}”从 {before} 升到 {chance}。",
+  ],
+  saysLess: [
+    "Without head {place} “{label}” falls from {before} to {chance}.",
+    "去掉头 {place}，“{label}”从 {before} 降到 {chance}。",
+  ],
   noPattern: [
     "No named pattern fits enough tokens here; in another input it may have a name.",
     "此处没有哪个已命名的模式与足够多的词元相符；换一个输入，它可能会有名称。",

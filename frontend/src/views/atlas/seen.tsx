@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { activity, strongest } from "../../compute/active";
 import type { Cell } from "../../data/report";
 import { type Say, sayIn, useSay, useStore } from "../../frame/context";
-import { amountOf, lookOf, spotOf } from "../../frame/pictured";
+import { framedMost, lookOf, spotOf } from "../../frame/pictured";
 import { seenPicture } from "../../frame/picturing";
 import { useSeen } from "../../frame/scroller";
 import { GUTTER } from "../../marks/framed";
@@ -69,9 +69,8 @@ function drawSeen(canvas: HTMLCanvasElement, store: Store, cell: Cell, glimpse: 
   const { rows, columns, shown, all } = looksOf(store, cell, glimpse);
   const places = placesOf(columns)!;
   const pen = canvasPen(prepare(canvas, at.x + at.width, at.y + at.height));
-  const most = all.find(([position]) => places.has(position));
-  const framed = most ? [{ position: most[0], label: amountOf(store)(most[1]), lit: true }] : [];
+  const framed = framedMost(store, places, all);
   const looker = { position: glimpse.query, label: sayIn(store)("headingQueries") };
-  if (rows === columns && looker.position !== most?.[0]) framed.push({ ...looker, lit: false });
+  if (rows === columns && looker.position !== framed[0]?.position) framed.push({ ...looker, lit: false });
   seenPicture(pen, columns, places, shown.toKeys, framed, at, palette(store.theme.value));
 }

@@ -9,7 +9,7 @@ import { aspectOf, isStrip } from "../../data/picture";
 import { partNames, sayIn, useQuantity, useSay, useStore } from "../../frame/context";
 import { mark } from "../../frame/drawn";
 import { foldSentence } from "../../frame/folds";
-import { amountOf, ranked, shownOf, spotOf } from "../../frame/pictured";
+import { framedMost, ranked, shownOf, spotOf } from "../../frame/pictured";
 import { seenPicture } from "../../frame/picturing";
 import { useSeen } from "../../frame/scroller";
 import { type Framed, GUTTER } from "../../marks/framed";
@@ -197,6 +197,7 @@ function Loose({ side, axis, shown }: { side: Side; axis: Axis; shown: Active })
   const top = Math.max(1e-12, ...values.values());
   return (
     <div class="chips">
+      {isTalk(axis) && <small>{sayIn(store)("talkOthers")}</small>}
       {looseOf(store, axis).map((position) => (
         <Chip
           key={position}
@@ -221,9 +222,8 @@ function framed(store: Store, shown: Active, side: Side): Framed[] {
   const other = side === "query" ? shown.keys : shown.queries;
   if (own.length || !other.length) return chosen;
   const places = placesOf(axis);
-  const most = ranked(store, shown, side).find(([position]) => places?.has(position));
-  const amount = amountOf(store, other.length < 2);
-  return most ? [{ position: most[0], label: amount(most[1]), lit: true }] : [];
+  if (!places) return [];
+  return framedMost(store, places, ranked(store, shown, side), other.length < 2);
 }
 
 /** One picture: lit where attention is; the chosen patch framed, or the one that gets most. */
