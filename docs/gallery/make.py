@@ -160,6 +160,7 @@ def take(browser: Any, shot: Shot, address: str, folder: Path, wanted: set[str] 
             opened.wait_for_selector(shot.ready or "main", state="attached")
             for selector in shot.then:
                 opened.click(selector)
+                opened.mouse.move(0, 0)  # or what moves below the pointer looks pointed at
             for frame in opened.frames:  # a report draws its atlas in a page of its own
                 frame.wait_for_function("() => !document.querySelector('#atlas .wait')")
             settle(opened)

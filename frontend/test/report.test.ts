@@ -8,6 +8,7 @@ import { restSaid } from "../src/frame/report";
 import { awakeTop } from "../src/frame/small";
 import { Store } from "../src/state/store";
 import { VIEWS } from "../src/views";
+import { glossed } from "../src/views/atlas/legend";
 import { distance, EYES, TWINS } from "./eyes";
 import { golden } from "./golden";
 
@@ -110,10 +111,34 @@ test("the sentence above the atlas tells of the most specific names first, and i
   expect(told(names, "en")).toBe(
     "In this text, 1 of 11 heads finds what followed the same token before (induction); 9 follow 3 other patterns; 1 follows none.",
   );
+  const resting = ["previous token", "previous token", "", "always rests"];
+  const counted =
+    "In this text, 2 of 4 heads look one token back (previous token); 1 follows none; 1 always rests.";
+  expect(told(resting, "en")).toBe(counted);
+  expect(told([...resting, "", "always rests"], "en")).toMatch(/; 2 follow none; 2 always rest\.$/);
+  expect(told([...resting, "", "always rests"], "zh")).toMatch(/；2 个都不符合；2 个总在休息。$/);
   expect(told(["previous token", "itself", "itself"], "en")).toBe(
     "In this text, 1 of 3 heads looks one token back (previous token); 2 look at the token itself.",
   );
   expect(told(names, "zh")).toMatch(/^在这段文本中，11 个头中有 1 个找到.*（归纳）；2 个看前一个词元/);
+});
+
+test("the legend says what the name of most heads means where the name itself has it in brackets", () => {
+  const said = (names: string[], language: "en" | "zh") => {
+    const own = golden();
+    const patterns = names.map((name) => (name ? [{ name, score: 0.5, sentence: "" }] : []));
+    const site = { ...own.sites[0], heads: names.map((_, head) => head), patterns } as unknown as Site;
+    const store = new Store({ ...own, sites: [site] }, "light", language, VIEWS);
+    return glossed(
+      store,
+      names.map((_, head) => ({ site, head })),
+      sayIn(store),
+    );
+  };
+  const names = ["", "", "", "previous token", "fixed words", "fixed words"];
+  expect(said(names, "en")).toBe("Fixed words: the same for every token.");
+  expect(said(names, "zh")).toBe("固定的词：各词元都看。");
+  expect(said(["previous token", "previous token", "fixed words"], "en")).toBe("");
 });
 
 test("where an output rests elsewhere than the looks, it is said why; where not, nothing is", () => {

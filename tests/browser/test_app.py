@@ -252,7 +252,7 @@ def test_a_head_that_is_switched_off_changes_the_views_and_what_the_model_says(u
     )
     assert more[1] == (str(int(rank) - 1) if int(rank) > 1 else "none")
     assert page.inner_text("[data-rank] .place") == f"rank {rank} of 72"
-    assert f"{sum(value > 0 for value in changed)} of 72 heads change" in page.inner_text(".legend")
+    assert f"{sum(value > 0 for value in changed)} of 72 heads change; those without" in page.inner_text(".legend")
     assert float(page.inner_text(".change-bar span >> nth=-1")) == pytest.approx(max(changed), rel=0.06)
     page.hover("[data-cell='0-2']")
     assert page.inner_text(".tip").startswith("head 0.2 · switched off · the same · ")

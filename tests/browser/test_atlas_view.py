@@ -182,6 +182,21 @@ def test_on_a_phone_names_wrap_above_the_maps_and_edges_say_layer_or_head(show, 
     assert max(rights) <= 390  # none has to be swiped into sight
     assert page.inner_text("[data-only-layer='0']") == "layer 0"
     assert page.inner_text("[data-only-head='1']") == "head 1"
+    said = page.inner_text(".how-to-read")
+    assert said == "Each square: rows look at columns; grey: resting. Across: layers."
+    chosen = "[aria-pressed=true]"
+    below, text = (page.locator(f".thumb{chosen} {part}").bounding_box() for part in (".map", ".label"))
+    assert text["y"] >= below["y"] + below["height"] + 3  # off the outline
+
+
+def test_the_edges_of_the_atlas_stress_the_chosen_head_not_the_one_pointed_at(show, pages):
+    page = show(pages["pair"], "#view=atlas&layer=1&heads=1", viewport={"width": 1440, "height": 900})
+    page.wait_for_selector(".thumb[data-label]")
+    page.hover("[data-only-head='0']")
+    assert page.eval_on_selector_all("[data-here]", "all => all.map(e => e.innerText)") == ["1", "1"]
+    colour = "e => getComputedStyle(e).color"
+    chosen, pointed = (page.eval_on_selector(f"[data-only-head='{head}']", colour) for head in (1, 0))
+    assert chosen == page.eval_on_selector(".headline", colour) != pointed
 
 
 def test_the_headline_ends_in_words_and_tells_of_the_largest_group(show, pages):

@@ -40,7 +40,7 @@ export function headlineOf(store: Store, tell: Say): string | null {
 }
 
 const NAMED = 2; // names that the sentence about all heads tells of, if they fit
-const LINE = 140; // letters of it that one line has room for
+const LINE = 145; // letters of it that one line has room for
 
 const FEW = 12; // tokens: a name needs at least ten rows that show it
 
@@ -51,13 +51,14 @@ function ofAll(store: Store, tell: Say): string {
   const { contributions } = store.look.value;
   const { kind } = store.selection.value;
   const counts = new Map<string, number>();
-  let [all, named] = [0, 0];
+  let [all, named, resting] = [0, 0, 0];
   let only = "";
   for (const site of store.page.sites.filter((one) => one.kind === kind))
     for (const head of site.heads) {
       const names = foundOf({ site, head }, contributions).map(({ name }) => name);
       const [first] = names.filter((name) => !isResting(name));
       all += 1;
+      if (first === undefined) resting += Number(names.length > 0);
       if (first === undefined) continue;
       named += 1;
       only = `${site.layer}.${head}`;
@@ -70,7 +71,7 @@ function ofAll(store: Store, tell: Say): string {
     const [name] = counts.keys();
     return tell("headlineOne", { all, where, place: only, does: doFor(store, name, 1, tell) });
   }
-  return specific(store, { all, named, where }, counts, tell);
+  return specific(store, { all, named, resting, where }, counts, tell);
 }
 
 const QUOTED = 24; // letters of an example
@@ -91,10 +92,10 @@ export function exampleOf({ page: { read = "" } }: Store): string {
   return quoted(read.length > QUOTED ? `${read.slice(0, QUOTED).trimEnd()} …` : read);
 }
 
-/** The most specific names, as many as a line has room for, how many heads have others, and how many none. */
+/** The most specific names, as many as a line has room for, how many heads have others, how many none, and how many rest. */
 function specific(
   store: Store,
-  { all, named, where }: { all: number; named: number; where: string },
+  { all, named, resting, where }: { all: number; named: number; resting: number; where: string },
   counts: ReadonlyMap<string, number>,
   tell: Say,
 ): string {
@@ -109,9 +110,11 @@ function specific(
     const others = { count: named - told.reduce((sum, [, of]) => sum + of, 0), names };
     const other = others.count > 1 ? "headlineOther" : "headlineOtherOne";
     if (names > 0) parts.push(tell(names === 1 ? other : "headlineOthers", others));
-    const none = all - named;
+    const none = all - named - resting;
     if (whole && none > 0)
       parts.push(tell(none > 1 ? "headlineUnnamed" : "headlineUnnamedOne", { count: none }));
+    if (whole && resting > 0)
+      parts.push(tell(resting > 1 ? "headlineRest" : "headlineRestOne", { count: resting }));
     return tell("headlineAll", { where, list: parts.join(tell("headlineAnd")) });
   };
   if (store.narrow.value) return said(1, false);

@@ -21,6 +21,11 @@ export interface Zoom {
 
 const SMALLEST = 12; // pixels between two labels
 const SIZE = 12;
+const LEAST = 10; // where labels are close
+
+/** A token beside its row, or above its column, where quotation marks around marks would crowd the turned names. */
+export const axisName = (axis: Axis, position: number, role: "query" | "key"): string =>
+  role === "key" ? axis.names[position] : listedName(axis.names[position]);
 
 /** Labels of both axes, as many as fit; `lit` ones always, in place of those they would cover. */
 export function axes(
@@ -31,7 +36,7 @@ export function axes(
   zoom: Zoom,
   lit: { rows: readonly number[]; columns: readonly number[] },
   colours: Palette,
-  name = (axis: Axis, position: number, _: "query" | "key"): string => listedName(axis.names[position]),
+  name = axisName,
 ): void {
   const every = Math.max(1, Math.ceil(SMALLEST / zoom.scale));
   const write = (axis: Axis, position: number, across: boolean, strong: boolean) => {
@@ -41,13 +46,14 @@ export function axes(
     const x = across ? frame.left + at : frame.left - 6;
     const y = across ? frame.top - 6 : frame.top + at;
     const room = (across ? frame.top : frame.left) - 12;
+    const size = Math.min(SIZE, Math.max(LEAST, 0.8 * every * zoom.scale)); // close lines of labels have smaller letters
     if (strong) {
       const box = across ? [x - 8, 0, 16, frame.top] : [0, y - 8, frame.left, 16];
       pen.rect(box[0], box[1], box[2], box[3], { colour: colours.band });
     }
-    pen.text(x, y, elided(name(axis, position, across ? "key" : "query"), room, SIZE), {
+    pen.text(x, y, elided(name(axis, position, across ? "key" : "query"), room, size), {
       colour: axis.special[position] && !strong ? colours.quiet : colours.ink,
-      size: SIZE,
+      size,
       align: across ? "start" : "end",
       turned: across,
       bold: strong,

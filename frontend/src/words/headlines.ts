@@ -10,6 +10,8 @@ export const HEADLINES = {
   headlineOtherOne: ["1 follows another pattern", "另有 1 个符合另一种模式"],
   headlineUnnamedOne: ["1 follows none", "1 个都不符合"],
   headlineUnnamed: ["{count} follow none", "{count} 个都不符合"],
+  headlineRestOne: ["1 always rests", "1 个总在休息"],
+  headlineRest: ["{count} always rest", "{count} 个总在休息"],
   headlineAnd: ["; ", "；"],
   inText: ["In this text", "在这段文本中"],
   inInput: ["In this input", "在此输入中"],

@@ -1,5 +1,5 @@
 // Tokens in sentences and lists, written in one way: in a sentence “sat”₉, in lists, on axes and beside the pointer sat₉.
-// A full stop with its position must not read as a number: “.”₆ everywhere.
+// A full stop with its position must not read as a number: “.”₆, but above the columns of a map, where there is no room.
 
 const INDEX = /[₀-₉]+$/;
 

@@ -2,7 +2,6 @@
 
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import type { Axis } from "../../compute/axis";
 import { type Say, useStore } from "../../frame/context";
 import { mark, stage } from "../../frame/drawn";
 import { followWidth } from "../../frame/scroller";
@@ -22,7 +21,7 @@ import {
 } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import { together } from "../../words";
-import { listedName, quoted } from "../../words/quoted";
+import { quoted } from "../../words/quoted";
 import { useSession, useTell } from "../context";
 import type { Session } from "../session";
 import { besides, type Difference, otherWords, type Picture } from "./difference";
@@ -227,9 +226,7 @@ function draw(
   const here = cell && cell.query < rows.count && cell.key < columns.count ? cell : null;
   const frame = { left, top: above, width: wide, height: high };
   const lit = { rows: here ? [here.query] : [], columns: here ? [here.key] : [] };
-  const name = (axis: Axis, position: number, side: string) =>
-    side === "key" ? axis.names[position] : listedName(axis.names[position]); // quotation marks crowd turned names
-  axes(pen, rows, columns, frame, { x: 0, y: 0, scale }, lit, colours, name);
+  axes(pen, rows, columns, frame, { x: 0, y: 0, scale }, lit, colours);
   if (here) {
     const [x, y, s] = [left + here.key * scale, above + here.query * scale, Math.max(3, scale)];
     const box = [x, y, x + s, y, x + s, y, x + s, y + s, x + s, y + s, x, y + s, x, y + s, x, y];

@@ -19,7 +19,7 @@ import { picture as plotPicture } from "../matrix/plot";
 import { ghost, glimpseOf, mapShape } from "./ghost";
 import { GridOf, sidesOf } from "./grid";
 import { Beside, Enlarged } from "./large";
-import { Legend } from "./legend";
+import { Legend, PhoneLine } from "./legend";
 import { NameRow } from "./names";
 import { useLayout } from "./room";
 import { Thumb } from "./thumb";
@@ -65,6 +65,7 @@ export function Atlas() {
     <div class="stage">
       <Legend digests={found.value} cells={all} shared={shared} small={grid && layout.small} />
       {store.narrow.value && <NameRow cells={all} />}
+      {below && shared === null && <PhoneLine turned={layout.turned} />}
       <div class="around" ref={around} style={{ "--aspect": String(shape.aspect) }}>
         <div class="scroller">
           {grid ? (

@@ -148,9 +148,18 @@ interface OnlyProps {
   heads: { value: number[] };
 }
 
+/** Whether the chosen head is in this layer, or has this number. */
+function hasChosen(store: Store, { layer, part, head }: Edge): boolean {
+  const chosen = store.selection.value;
+  if (layer === undefined) return chosen.heads.length === 1 && chosen.heads[0] === head;
+  return chosen.layer === layer && chosen.part === part;
+}
+
 /** A number at the edge of the grid: only its layer, or its head, is shown, or all again. */
-function Only({ edge: { name, layer, head }, layers, heads }: OnlyProps): ComponentChildren {
+function Only({ edge, layers, heads }: OnlyProps): ComponentChildren {
+  const store = useStore();
   const tell = useSay();
+  const { name, layer, head } = edge;
   const chosen = layer === undefined ? heads : layers;
   const number = (layer ?? head)!;
   const list = chosen.value;
@@ -163,6 +172,7 @@ function Only({ edge: { name, layer, head }, layers, heads }: OnlyProps): Compon
       class="plain"
       title={layer === undefined ? tell("onlyHead", { head: number }) : tell("onlyLayer", { layer })}
       aria-pressed={list.includes(number)}
+      data-here={hasChosen(store, edge) ? "" : undefined}
       onClick={toggle}
       data-only-layer={layer}
       data-only-head={head}

@@ -2,12 +2,14 @@
 
 import type { Digest } from "../../compute/digest";
 import { isStrip } from "../../data/picture";
-import { type Cell, counts, hasTypes, isKnown, largest } from "../../data/report";
+import { type Cell, counts, hasTypes, isKnown, largest, NONE } from "../../data/report";
 import { isHere } from "../../data/wire";
-import { useQuantity, useSay, useStore } from "../../frame/context";
+import { type Say, useQuantity, useSay, useStore } from "../../frame/context";
 import { Choice } from "../../frame/controls";
 import { exampleOf } from "../../frame/headline";
+import { wordFor } from "../../frame/report";
 import { changeStops, figure, rampStops, rootTicks, signed, ticks, twoSidedStops } from "../../marks/scales";
+import type { Store } from "../../state/store";
 import { together } from "../../words";
 import { hasNames, Listed, Names } from "./names";
 import { lookerOf } from "./seen";
@@ -31,8 +33,7 @@ export function Legend({ digests, cells, shared, small }: LegendProps) {
   const sampled = Math.max(1, ...all.map((d) => d.sampled));
   const pooled = all.some((d) => d.shares) ? "legendAtlasShares" : "legendAtlasPooled";
   const absent = cells.some(({ site }) => !store.reaches(site));
-  const { side } = store.columns.value;
-  const pictured = side.medium?.kind === "picture" && !isStrip(side);
+  const pictured = isPictured(store);
   const entries = counts(store.page, cells, store.tint.value, store.look.value.contributions).length + 1;
   const columns = entries > ONE_ROW ? Math.ceil(entries / 2) : ONE_ROW; // rows of one length
   const named = hasNames(store, cells);
@@ -52,11 +53,12 @@ export function Legend({ digests, cells, shared, small }: LegendProps) {
               ? tell("legendAtlasWorth", { what: quantity })
               : pictured
                 ? tell("legendAtlasPicture", { token: lookerOf(store, tell) })
-                : tell("legendAtlas"),
+                : tell(store.narrow.value ? "legendAtlasScale" : "legendAtlas"),
             !shared &&
               !pictured &&
               !store.narrow.value &&
               tell(small ? "legendAtlasFrames" : "legendAtlasMarks"),
+            named && !store.narrow.value && glossed(store, cells, tell),
             store.page.study?.named &&
               exampleOf(store) &&
               tell("legendAtlasExample", { text: exampleOf(store) }),
@@ -77,6 +79,33 @@ export function Legend({ digests, cells, shared, small }: LegendProps) {
       </div>
     </div>
   );
+}
+
+/** On a phone, above the maps: how to read one. Over a picture each shows the picture, and changes have their own line. */
+export function PhoneLine({ turned }: { turned: boolean }) {
+  const store = useStore();
+  const tell = useSay();
+  if (store.shading || isPictured(store)) return null;
+  return (
+    <p class="quiet how-to-read">{together(tell("legendAtlasPhone"), turned && tell("legendAtlasTurned"))}</p>
+  );
+}
+
+/** Whether each map is drawn over the picture that its head looks at. */
+function isPictured({ columns }: Store): boolean {
+  const { side } = columns.value;
+  return side.medium?.kind === "picture" && !isStrip(side);
+}
+
+/** What the name of most heads means, where it says so in brackets, for which the legend's entries have no room. */
+export function glossed(store: Store, cells: Cell[], tell: Say): string {
+  const [most] = counts(store.page, cells, store.tint.value, store.look.value.contributions)
+    .filter(([name]) => name !== NONE)
+    .sort(([, a], [, b]) => b.first - a.first);
+  const parts = most && /^(.+?) ?[(（](.+)[)）]$/u.exec(wordFor(tell, most[0]));
+  if (!parts) return "";
+  const name = parts[1].charAt(0).toUpperCase() + parts[1].slice(1);
+  return tell("legendAtlasGloss", { name, gloss: parts[2] });
 }
 
 /** What colours mean: patterns, types of maps, or what switching heads off changes. */

@@ -5,17 +5,24 @@ export const words = {
   openIn: ["Open in", "用以下视图打开"],
   isOff: ["switched off", "已关闭"],
   legendAtlas: [
-    "One square per head: rows look at columns; the strongest colour is its own strongest look.",
-    "每个方格是一个头：行看向列；颜色最深处是它最强的注视。",
+    "Each square is a head, scaled to its own strongest look: rows look at columns.",
+    "每个方格是一个头，按其最强的注视着色：行看向列。",
   ],
+  legendAtlasPhone: [
+    "Each square: rows look at columns; grey: resting.",
+    "每个方格：行看向列；灰色：在休息。",
+  ],
+  legendAtlasTurned: ["Across: layers.", "横向：层。"],
+  legendAtlasScale: ["Each square is scaled to its own strongest look.", "每个方格按其最强的注视着色。"],
+  legendAtlasGloss: ["{name}: {gloss}.", "{name}：{gloss}。"],
   legendAtlasPicture: [
     "One picture per head, coloured where {token} looks; each on its own scale.",
     "每个头一幅图：有颜色处是{token}看向的地方；各按自身的尺度着色。",
   ],
   legendAtlasExample: ["Maps: one input, {text}.", "图：其中一个输入，{text}。"],
   legendAtlasMarks: [
-    "Grey: resting; the tick shows how much. Small squares: several names.",
-    "灰色：在休息，灰条表示多少。小方块：有几个名称。",
+    "Frame: what it does. Grey: resting; tick: how much. Small squares: several names.",
+    "边框颜色：它做什么。灰色：在休息；灰条：多少。小方块：有几个名称。",
   ],
   legendAtlasFrames: ["Frame: what it does. Grey: resting.", "边框颜色：它做什么。灰色：在休息。"],
   legendAtlasWorth: [
@@ -69,8 +76,8 @@ export const words = {
   byType: ["type of map", "图的类型"],
   byChange: ["change", "变化"],
   legendChange: [
-    "Colour: how much of a token's attention goes elsewhere without {heads}, on average. Head {most} changes most, {top}; {changed} of {count} heads change, those without a number stay the same (below 0.0001).",
-    "颜色：去掉 {heads} 后，每个词元平均有多少注意力转向别处。变化最大的是头 {most}（{top}）；{count} 个头中有 {changed} 个改变，没有数字的方格保持不变（差异小于 0.0001）。",
+    "Colour: how much of a token's attention goes elsewhere without {heads}, on average. Head {most} changes most, {top}; {changed} of {count} heads change; those without a number stay the same (below 0.0001).",
+    "颜色：去掉 {heads} 后，每个词元平均有多少注意力转向别处。变化最大的是头 {most}（{top}）；{count} 个头中有 {changed} 个改变；没有数字的方格保持不变（差异小于 0.0001）。",
   ],
   changeWaiting: [
     "Running the model with all heads on, to compare …",

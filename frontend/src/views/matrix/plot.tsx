@@ -12,7 +12,7 @@ import type { Cell } from "../../data/report";
 import { partNames, quantityOf, sayIn, useSay, useStore } from "../../frame/context";
 import { mark, stage } from "../../frame/drawn";
 import { foldedNames, nameOn } from "../../frame/folds";
-import { axes, type Frame, type Zoom } from "../../marks/axes";
+import { axes, axisName, type Frame, type Zoom } from "../../marks/axes";
 import { heat, signedHeat } from "../../marks/heat";
 import { axisNames, BAR_ROOM, colourBar } from "../../marks/legend";
 import { divideMap } from "../../marks/parts";
@@ -443,7 +443,7 @@ function sayUnseen(pen: Pen, frame: Frame, size: number, zoom: Zoom, store: Stor
 
 /** What positions are called on the axes. */
 const namesOf = (store: Store) => (axis: Axis, position: number, role: "query" | "key") =>
-  nameOn(store, axis, position, role);
+  axis.folded[position] ? nameOn(store, axis, position, role) : axisName(axis, position, role);
 
 const AXIS = 16; // room for the name of an axis
 
