@@ -162,7 +162,7 @@ def take(browser: Any, shot: Shot, address: str, folder: Path, wanted: set[str] 
                 opened.click(selector)
                 opened.mouse.move(0, 0)  # or what moves below the pointer looks pointed at
             for frame in opened.frames:  # a report draws its atlas in a page of its own
-                frame.wait_for_function("() => !document.querySelector('#atlas .wait')")
+                frame.wait_for_function("() => !document.querySelector('#atlas .wait')", polling=200)  # drawn or not
             settle(opened)
             keep(Image.open(io.BytesIO(opened.screenshot())), folder / name, wanted is None)
             opened.close()
