@@ -23,10 +23,10 @@ function turned(
 }
 
 test("a label that stays, but whose share changes by five points or more, is told without the head", () => {
-  expect(turned(0.83, ["five", 0.93])).toBe("Without head 1.3 “five” rises from 83% to 93%.");
-  expect(turned(0.75, ["five", 0.7])).toBe("Without head 1.3 “five” falls from 75% to 70%.");
+  expect(turned(0.83, ["five", 0.93])).toBe("Without head 1.3, “five” rises from 83% to 93%.");
+  expect(turned(0.75, ["five", 0.7])).toBe("Without head 1.3, “five” falls from 75% to 70%.");
   expect(turned(0.75, ["five", 0.71])).toBeNull();
-  expect(turned(0.75, ["nine", 0.74])).toBe("Without head 1.3 the model says “nine” (74%), not “five”.");
+  expect(turned(0.75, ["nine", 0.74])).toBe("Without head 1.3, the model says “nine” (74%), not “five”.");
   expect(turned(0.83, ["five", 0.93], "zh")).toBe("去掉头 1.3，“five”从 83% 升到 93%。");
 });
 

@@ -261,9 +261,9 @@ test("a cut is told in one sentence of the reader's language, with its control o
       { said: [said[0], { ...said[1], code }, { code: "", values: { ...control.values, ...values } }] },
       tell,
     );
-  expect(judged({})).toBe("None of 16 random cuts did as much: more than chance.");
+  expect(judged({})).toBe("None of 16 random cuts did as much (p = 0.06).");
   expect(judged({ larger: 1 })).toBe("1 of 16 random cuts did as much: not clearly more than chance.");
-  expect(judged({ size: 256 })).toBe("None of 16 random cuts of 256 links did as much: more than chance.");
+  expect(judged({ size: 256 })).toBe("None of 16 random cuts of 256 links did as much (p = 0.06).");
   expect(judged({}, "keeps_probability")).toBe("");
   const unknown = [{ code: "of the future", values: {} }, said[1]];
   expect(sentence({ said: unknown, sentence: "As it came." }, "x", tell)).toBe("As it came.");

@@ -168,7 +168,7 @@ def test_a_look_is_cut_and_restored_and_the_numbers_are_pythons(use, smollm):
     verdict = (
         f"{larger} of {count} random cuts did as much: not clearly more than chance."
         if int(larger)
-        else f"None of {count} random cuts did as much: more than chance."
+        else f"None of {count} random cuts did as much (p = {1 / (int(count) + 1):.1g})."
     )
     assert verdict in page.inner_text("[data-headline]")
     others = page.eval_on_selector_all("[data-other-cut]", "all => all.map(e => +e.dataset.otherCut)")

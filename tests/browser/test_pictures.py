@@ -107,7 +107,7 @@ def test_where_an_answer_is_chosen_it_is_said_what_is_about_to_be_said(show, pag
     said = "About to say “a”, head 0.0 looks most at row 3, column 3 (67%)."
     assert page.inner_text(".headline") == said
     assert page.inner_text("[data-said=question] dd").endswith("← looks from here")
-    assert page.inner_text(".talking > .chips small") == "other tokens, coloured alike"
+    assert page.inner_text(".talking > .chips small") == "other tokens, on the same scale"
     assert page.inner_text(".panel h3 >> nth=0") == "The picture"  # which does not look: a word does
     page.click("[data-said=answer] .chip >> nth=0")
     said = "Having said “a”, about to say “cat”, head 0.0 looks most at row 0, column 0 (60%)."
@@ -246,11 +246,11 @@ def test_a_saved_page_says_what_the_model_says_without_a_head_where_the_trace_kn
     rows = [row.split() for row in page.locator("[data-labels-without] li").all_inner_texts()]
     assert rows == [["kite", "90%"], ["flag", "10%"]]
     assert page.inner_text("[data-labels-without] h3") == "Without head 1.0"
-    turned = "Without head 1.0 the model says “kite” (90%), not “flag”."
+    turned = "Without head 1.0, the model says “kite” (90%), not “flag”."
     assert page.inner_text(".headline").endswith(turned)
     page.click("[data-multiple='1']")
     page.wait_for_selector("[data-labels-without='1.1']")
-    assert page.inner_text(".headline").endswith("Without head 1.1 “flag” falls from 75% to 70%.")
+    assert page.inner_text(".headline").endswith("Without head 1.1, “flag” falls from 75% to 70%.")
     page = show(pages["labelled"], "#layer=0&heads=0")
     page.wait_for_selector("[data-labels]")
     assert page.locator("[data-labels-without]").count() == 0  # nobody asked

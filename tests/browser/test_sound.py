@@ -176,7 +176,7 @@ def test_words_that_are_there_twice_have_their_number_and_the_caption_is_short(s
     assert [text for text in texts if text.startswith(("ever", "tried"))] == ["ever₂", "tried", "ever₄"]
     assert page.locator("[data-word]").all_inner_texts() == ["ever", "tried", "ever"]  # a sentence has no numbers
     said = page.locator(".sound-said > .sound-more").inner_text()
-    assert said.startswith("Row: what it hears just before writing the word. Blue:")
+    assert said.startswith("Each row: where it listens just before writing that word. Blue:")
 
 
 def test_pages_of_texts_have_no_such_view(show, pages):

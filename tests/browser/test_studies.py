@@ -116,10 +116,10 @@ def test_a_card_says_the_finding_large_beside_its_bars(page: Any, folder: Path) 
     size = "one => parseFloat(getComputedStyle(one).fontSize)"
     assert headline.evaluate(size) > card.locator("summary").evaluate(size) + 3
     bars = card.locator(".app-chart dd")
-    assert bars.count() == 5
+    assert bars.count() == 6
     values = [float(text.split()[0].removesuffix("%")) / 100 for text in bars.all_inner_texts()]
     widths = [bar.bounding_box()["width"] for bar in card.locator(".app-chart dd i").all()]
     for value, width in zip(values, widths, strict=True):
         assert width / max(widths) * max(values) == pytest.approx(value, abs=0.011)  # printed in hundredths
-    assert card.locator(".app-chart dd u").count() == 5  # each with what even attention would give
+    assert card.locator(".app-chart dd u").count() == 6  # each with what even attention would give
     assert "chance" in card.locator(".app-chart .key").inner_text()

@@ -23,7 +23,7 @@ def test_the_inspector_gives_the_evidence_and_what_cannot_be_said(show, pages, p
     assert f"{rest}% of the words' attention rests, mostly on [SEP], an attention sink." in text
     assert f"With the other {100 - rest}% it looks one token back." in text
     bars = re.search(
-        rf"previous token · {found.hits} of {found.rows} tokens\s+measured\s+([\d.]+)%\s+chance\s+([\d.]+)%\s+"
+        rf"previous token · {found.hits} of {found.rows} eligible tokens\s+measured\s+([\d.]+)%\s+chance\s+([\d.]+)%\s+"
         rf"Both are shares of the {100 - rest}% of its attention that does not rest\.",
         text,
     )

@@ -61,7 +61,7 @@ function Found({ found }: { found: Record }) {
   );
 }
 
-/** How alike the output is with and without them, on a scale that ends at the same. */
+/** How far the output is from what it was: a bar as long as the change. */
 function Alike({ found }: { found: Record }) {
   const session = useSession();
   const tell = useTell();
@@ -69,11 +69,11 @@ function Alike({ found }: { found: Record }) {
   if (alike === undefined) return null;
   return (
     <div class="measured" data-alike={alike}>
-      <span>{tell("similarity")}</span>
+      <span>{tell("unlike")}</span>
       <span class="bar">
-        <i style={{ width: `${100 * Math.max(0, alike)}%` }} />
+        <i style={{ width: `${100 * Math.min(1, Math.max(0, 1 - alike))}%` }} />
       </span>
-      <span class="value">{number(alike)}</span>
+      <span class="value">{number(1 - alike)}</span>
     </div>
   );
 }

@@ -58,11 +58,13 @@ function pieces(axis: Axis, list: readonly number[]): { text: string; spaced: bo
 const FEW = 80; // words up to which those that occur twice carry their positions
 const SMALL = 0.46; // of the size of a word: its position
 
-/** The position that a word carries in its name, in plain digits. */
+/** The position that a word carries in its name, in plain digits; marks carry none: two numbers would run together. */
 const indexOf = ({ names, labels }: Axis, position: number): string =>
-  names[position]
-    .slice(labels[position].length)
-    .replace(/[₀-₉]/g, (digit) => String(digit.charCodeAt(0) - "₀".charCodeAt(0)));
+  /[\p{L}\p{N}]/u.test(labels[position])
+    ? names[position]
+        .slice(labels[position].length)
+        .replace(/[₀-₉]/g, (digit) => String(digit.charCodeAt(0) - "₀".charCodeAt(0)))
+    : "";
 
 const indexWide = (index: string, size: number): number =>
   index ? measure(index, SMALL * size, false) + 1 : 0;

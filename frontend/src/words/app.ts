@@ -215,7 +215,7 @@ export const APP = {
   rankPlace: ["rank {place} of {tried}", "{tried} 个中第 {place}"],
   rankLeft: ["changes most", "改变最大"],
   rankRight: ["changes least", "改变最小"],
-  similarity: ["similarity", "相似度"],
+  unlike: ["1 − similarity", "1 − 相似度"],
   newsOff: ["Without {heads} {verdict}", "关闭 {heads} 后{verdict}"],
   verdictLittle: [
     "the output hardly changes: similarity {value} (1: the same).",

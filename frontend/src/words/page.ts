@@ -194,16 +194,16 @@ export const PAGE = {
   name_type: ["type", "类型"],
   saysWithout: ["Without head {place}", "去掉头 {place} 之后"],
   saysInstead: [
-    "Without head {place} the model says “{label}” ({chance}), not “{before}”.",
+    "Without head {place}, the model says “{label}” ({chance}), not “{before}”.",
     "去掉头 {place}，模型说的是“{label}”（{chance}），而不是“{before}”。",
   ],
   listedBelow: ["all others: below {least}", "其余均低于 {least}"],
   saysMore: [
-    "Without head {place} “{label}” rises from {before} to {chance}.",
+    "Without head {place}, “{label}” rises from {before} to {chance}.",
     "去掉头 {place}，“{label}”从 {before} 升到 {chance}。",
   ],
   saysLess: [
-    "Without head {place} “{label}” falls from {before} to {chance}.",
+    "Without head {place}, “{label}” falls from {before} to {chance}.",
     "去掉头 {place}，“{label}”从 {before} 降到 {chance}。",
   ],
   noPattern: [
@@ -216,7 +216,7 @@ export const PAGE = {
     "Special tokens, and tokens that see no such place, are not counted.",
     "特殊词元和看不到此类位置的词元不计。",
   ],
-  storyCount: ["{hits} of {rows} tokens", "{rows} 个词元中 {hits} 个"],
+  storyCount: ["{hits} of {rows} eligible tokens", "{rows} 个适用词元中 {hits} 个"],
   storyLift: ["lift {lift}", "提升 {lift}"],
   ledeRests: [
     "{share}% of {whose} attention rests, mostly on {place}, an attention sink.",

@@ -175,7 +175,8 @@ export function chanceOf({ said }: Pick<Cut, "said">, tell: Say): string {
   const { larger = 0, count, size } = said[2]?.values ?? {};
   if (!count || said[1]?.code.startsWith("keeps_")) return "";
   const key = larger ? "cutUnclear" : "cutBeyond";
-  return tell(size ? `${key}Many` : key, { larger, count, size: size ?? 1 });
+  const p = figure(1 / (Number(count) + 1), 1); // the least that so many random ones can show
+  return tell(size ? `${key}Many` : key, { larger, count, size: size ?? 1, p });
 }
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

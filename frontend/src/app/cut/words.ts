@@ -37,16 +37,16 @@ export const CUT = {
     "正在切断权重相近的随机连线作比较……",
   ],
   cutBeyond: [
-    "None of {count} random cuts did as much: more than chance.",
-    "{count} 次随机切断，没有一次改变这么多：超出偶然。",
+    "None of {count} random cuts did as much (p = {p}).",
+    "{count} 次随机切断，没有一次改变这么多（p = {p}）。",
   ],
   cutUnclear: [
     "{larger} of {count} random cuts did as much: not clearly more than chance.",
     "{count} 次随机切断中，有 {larger} 次改变得不比它少：不明显超出偶然。",
   ],
   cutBeyondMany: [
-    "None of {count} random cuts of {size} links did as much: more than chance.",
-    "{count} 次随机切断（每次 {size} 条连线），没有一次改变这么多：超出偶然。",
+    "None of {count} random cuts of {size} links did as much (p = {p}).",
+    "{count} 次随机切断（每次 {size} 条连线），没有一次改变这么多（p = {p}）。",
   ],
   cutUnclearMany: [
     "{larger} of {count} random cuts of {size} links did as much: not clearly more than chance.",

@@ -4,7 +4,7 @@ import { Fragment } from "preact";
 import { percent } from "../../marks/scales";
 import type { Chart } from "./records";
 
-const BARS = 5; // that a card shows
+const BARS = 6; // that a card shows
 
 export function Bars({ chart }: { chart: Chart }) {
   const { about, bars, top: end, bar } = chart;

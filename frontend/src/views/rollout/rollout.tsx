@@ -67,7 +67,7 @@ function Rolled({ steps, busy }: { steps: Steps; busy: boolean }) {
         <p class="quiet">
           {together(
             mostOf(store, shares),
-            shares.even && tell("rolloutOne"),
+            shares.even && tell(places ? "rolloutOneLeft" : "rolloutOne"),
             places && tell("rolloutGrey", { places }),
           )}
         </p>

@@ -31,6 +31,10 @@ export const words = {
     "1 × is an even share: what a token would have if every layer looked at all tokens alike.",
     "1 倍即平均份额：若每层都一视同仁地看所有词元时的份额。",
   ],
+  rolloutOneLeft: [
+    "1 × is an even share of the rest: what a token would have of it if every layer looked at all tokens alike.",
+    "1 倍即其余部分的平均份额：若每层都一视同仁地看所有词元时的份额。",
+  ],
   rolloutGrey: ["Grey: {places}, where heads rest.", "灰色：{places}，各头停放注意力的地方。"],
   rolloutScale: ["times an even share, from ½ to 2", "平均份额的倍数，½ 到 2"],
   rolloutStays: ["{word} itself", "{word}自身"],

@@ -28,7 +28,7 @@ export const words = {
     "{share} falls on the padding after the recording (not drawn).",
     "{share} 落在录音之后的填充部分（未画出）。",
   ],
-  soundShifted: ["Row: what it hears just before writing the word.", "每行：写出该词之前听到的。"],
+  soundShifted: ["Each row: where it listens just before writing that word.", "每行：写出该词之前听到的。"],
   soundRests: [
     "▼ rests: {share} on average goes to {seconds} s, whatever word comes next.",
     "▼ 休息：无论接下来是什么词，平均都有 {share} 停在第 {seconds} 秒。",
