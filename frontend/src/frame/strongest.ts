@@ -63,7 +63,10 @@ export function strongestOf(store: Store, cell: Cell, tell: Say): string | null 
   return look && tell("strongestLook", { ...look, from: quoted(look.from), to: quoted(look.to) });
 }
 
-/** The strongest of the looks that show a name best, with its number; and, of induction, what it followed before. */
+/** Whether a token reads as a word: marks make examples that are hard to read. */
+const isWord = (label: string): boolean => /[\p{L}\p{N}]/u.test(label) && !/^[[<]/.test(label);
+
+/** The strongest of the looks that show a name best, from word to word; and, of induction, what it followed before. */
 export function bestOf(
   store: Store,
   { site, head }: Cell,
@@ -71,17 +74,19 @@ export function bestOf(
   tell: Say,
 ): string | null {
   const lens = unfolded(store, site, head);
+  const { rows, columns } = lens;
+  const words = evidence.filter(([query, key]) => isWord(rows.labels[query]) && isWord(columns.labels[key]));
   let best = { query: -1, key: -1, value: -1 };
-  for (const [query, key] of evidence) {
+  for (const [query, key] of words.length ? words : evidence) {
     const value = lens.row(query)[key];
     if (value > best.value) best = { query, key, value };
   }
   if (best.query < 0) return null;
-  const [from, to] = [lens.rows.names[best.query], lens.columns.names[best.key]];
+  const [from, to] = [rows.names[best.query], columns.names[best.key]];
   const said = lookFor(store, site, { query: best.query, from, to, value: best.value.toFixed(2) }, tell);
-  const before = best.key && lens.columns.labels[best.key - 1] === lens.rows.labels[best.query];
+  const before = best.key && columns.labels[best.key - 1] === rows.labels[best.query];
   if (!before || best.key > best.query) return said;
-  return tell("headlineAfter", { said, to: quoted(to), before: quoted(lens.columns.names[best.key - 1]) });
+  return tell("headlineAfter", { said, to: quoted(to), before: quoted(columns.names[best.key - 1]) });
 }
 
 /** Weights are shares of what a token has to give; contributions are not. */
